@@ -1,0 +1,1 @@
+"""bunraku: direct physics."""

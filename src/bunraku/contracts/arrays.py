@@ -1,0 +1,16 @@
+"""Array types. All real arrays are float64, SI units, right-handed; shapes are in the docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]  # (m,)
+Points = NDArray[np.float64]  # (n, 3) [m]
+Array = NDArray[np.float64]  # any shape, given where it is used
+Integers = NDArray[np.int64]  # any shape, given where it is used
+Faces = NDArray[np.int64]  # (f, 3) vertex indices
+Tets = NDArray[np.int64]  # (t, 4) vertex indices
+Sparse = Any  # scipy.sparse matrix or array, always CSR at our borders

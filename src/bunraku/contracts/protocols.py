@@ -1,0 +1,155 @@
+"""The small contracts every room speaks. Shapes: n points, d = 3 n point coordinates.
+
+An energy may carry *auxiliary* unknowns a (edge moments, say) that it eliminates itself: `value` and
+`gradient` are functions of the points alone, while the local blocks describe the bordered matrix
+
+    [ H_xx  H_xa ]
+    [ H_ax  H_aa ]      with H_aa negative definite,
+
+whose Schur complement H_xx − H_xa H_aa⁻¹ H_ax is the Hessian of `value`. An energy without auxiliaries
+simply has H_xx. Unknowns 0 … 3n−1 are the point coordinates (point-major), 3n + j is auxiliary j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from .arrays import Array, Integers, Points, Sparse, Vector
+from .solution import Solution
+from .state import State
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Where local blocks land in a symmetric matrix; −1 means the entry is left out.
+
+    Without `columns` a block is square, symmetric and lies on (rows, rows). With `columns` it is a
+    coupling block on (rows, columns), its transpose on (columns, rows) is implied, and no unknown
+    may be in both.
+    """
+
+    rows: Integers
+    """(m, r) unknowns"""
+    columns: Integers | None = None
+    """(m, c) unknowns, or None for a square block"""
+
+    @property
+    def block_shape(self) -> tuple[int, int, int]:
+        """Shape (m, r, c) of the array of local blocks."""
+        columns = self.rows if self.columns is None else self.columns
+        return self.rows.shape[0], self.rows.shape[1], columns.shape[1]
+
+
+class Energy(Protocol):
+    """A potential of the points, frozen for one step."""
+
+    @property
+    def auxiliary_count(self) -> int:
+        """Number of unknowns the energy eliminates itself."""
+        ...
+
+    def value(self, x: Points) -> float:
+        """Energy [J] at points x (n, 3)."""
+        ...
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) derivative of `value` [N]; minus the force."""
+        ...
+
+    def stencils(self, psd: bool) -> Sequence[Stencil]:
+        """Where `blocks(x, psd)` land. Never depends on x."""
+        ...
+
+    def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
+        """Local blocks, one array a stencil. With psd, H_xx of each block is positive semi-definite."""
+        ...
+
+
+class EnergySource(Protocol):
+    """An energy that may vary in time: material keys, viscosity, plasticity, wind."""
+
+    def at(self, state: State, dt: float) -> Energy:
+        """The energy of the step that leads from `state` to `state.time + dt`. Its stencils never change."""
+        ...
+
+    def remember(self, state: State) -> Mapping[str, Array]:
+        """The part of `State.memory` this energy owns, brought up to `state`."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearRows:
+    """Linear conditions s (J x − goals) = (1 − s) α ν on the points, frozen for one step.
+
+    Strength s = 1 is a hard condition, s = 0 none; between them the row acts as a spring of stiffness
+    s² / ((1 − s) α). The force it exerts is −Jᵀ (s ν).
+    """
+
+    jacobian: Sparse
+    """(r, 3n) CSR, the same pattern at every step"""
+    goals: Vector
+    """(r,)"""
+    strength: Vector
+    """(r,) in [0, 1]"""
+    compliance: Vector
+    """(r,) α [m/N] for rows in units of metres"""
+
+    def residual(self, x: Points) -> Vector:
+        """(r,) J x − goals."""
+        return self.jacobian @ x.reshape(-1) - self.goals
+
+
+class Constraint(Protocol):
+    """Linear conditions whose goals and strengths vary in time."""
+
+    @property
+    def jacobian(self) -> Sparse:
+        """(r, 3n) CSR, constant."""
+        ...
+
+    def at(self, state: State, dt: float) -> LinearRows:
+        """The conditions that must hold at `state.time + dt`."""
+        ...
+
+
+class StepFilter(Protocol):
+    """Limits how far a step may go (collision)."""
+
+    def max_step(self, x: Points, dx: Points) -> float:
+        """Largest fraction in [0, 1] of dx that is safe from x."""
+        ...
+
+
+class Stepper(Protocol):
+    """Carries a system from one state to the next."""
+
+    def step(self, state: State, dt: float) -> Solution[State]:
+        """One step of length dt [s]."""
+        ...
+
+
+class Factorisation(Protocol):
+    """A direct solver for symmetric matrices of one pattern, given by their upper triangle."""
+
+    name: str
+    """what the run reports, e.g. 'MKL PARDISO, 2 threads'"""
+
+    def analyse(self, indptr: Integers, indices: Integers) -> None:
+        """Take the pattern: CSR upper triangle with every diagonal entry stored."""
+        ...
+
+    def factor(self, values: Vector) -> None:
+        """Factorise for the values (nnz,) of the pattern."""
+        ...
+
+    def solve(self, b: Vector) -> Vector:
+        """Solve A y = b for b (N,)."""
+        ...
+
+    def inertia(self) -> tuple[int, int]:
+        """Numbers of positive and negative pivots of the last factor."""
+        ...

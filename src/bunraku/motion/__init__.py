@@ -1,0 +1,7 @@
+"""Animations and keyed numbers. Knows no physics, no files."""
+
+from .animation import Animation as Animation
+from .animation import Interpolation as Interpolation
+from .curve import EASES as EASES
+from .curve import Curve as Curve
+from .curve import CurveLike as CurveLike

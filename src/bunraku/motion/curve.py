@@ -1,0 +1,85 @@
+"""A number that may be keyed over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bunraku.contracts import Vector, input_error
+
+EASES = ("linear", "smooth", "hold")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A keyed number: constant before the first and after the last key, never outside its keys' range.
+
+    `eases[k]` says how key k leads to key k + 1: "linear", "smooth" (C¹ with zero slope at both
+    keys) or "hold".
+    """
+
+    times: Vector
+    """(k,) increasing [s]"""
+    values: Vector
+    """(k,)"""
+    eases: tuple[str, ...]
+    """(k,)"""
+
+    def __post_init__(self) -> None:
+        times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
+        if times.ndim != 1 or len(times) == 0 or values.shape != times.shape or len(self.eases) != len(times):
+            raise input_error("a curve needs as many times as values and eases", got=(times.shape, values.shape))
+        if not (np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all()):
+            raise input_error("a curve's keys must be finite and increase in time", got=times.tolist())
+        for ease in self.eases:
+            if ease not in EASES:
+                raise input_error("unknown ease", got=ease, allowed=", ".join(EASES))
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "values", values)
+
+    @classmethod
+    def of(cls, value: CurveLike) -> Curve:
+        """A curve from a number, a curve, or keys [(time, value[, ease]), …]; ease tells how the key is reached.
+
+        In keys the ease belongs to the segment that ends at the key, as an artist writes
+        `[[1040, 1], [1052, 0, "smooth"]]`: smooth from 1040 to 1052.
+        """
+        if isinstance(value, Curve):
+            return value
+        if isinstance(value, (int, float)):
+            return cls(np.zeros(1), np.array([float(value)]), ("linear",))
+        keys = [tuple(key) for key in value]
+        reached = [str(key[2]) if len(key) > 2 else "linear" for key in keys]
+        times, values = [float(key[0]) for key in keys], [float(key[1]) for key in keys]
+        return cls(np.array(times), np.array(values), (*reached[1:], "linear"))
+
+    def at(self, time: float) -> float:
+        """The value at a time [s]."""
+        if time <= self.times[0]:
+            return float(self.values[0])
+        if time >= self.times[-1]:
+            return float(self.values[-1])
+        k = int(np.searchsorted(self.times, time, side="right") - 1)
+        u = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
+        ease = self.eases[k]
+        if ease == "hold":
+            u = 0.0
+        elif ease == "smooth":
+            u = u * u * (3.0 - 2.0 * u)
+        a, b = float(self.values[k]), float(self.values[k + 1])
+        return a + u * (b - a)
+
+    @property
+    def constant(self) -> bool:
+        """Whether the value never changes."""
+        return bool((self.values == self.values[0]).all())
+
+    def scaled(self, factor: float) -> Curve:
+        """The curve times a number."""
+        return Curve(self.times, self.values * factor, self.eases)
+
+
+CurveLike = float | int | Curve | Sequence[Sequence[float | str]]
+"""Anything that `Curve.of` understands."""
