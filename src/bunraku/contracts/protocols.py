@@ -83,20 +83,18 @@ class EnergySource(Protocol):
 
 @dataclass(frozen=True)
 class LinearRows:
-    """Linear conditions s (J x − goals) = (1 − s) α ν on the points, frozen for one step.
+    """Linear conditions J x = goals on the points, frozen for one step.
 
-    Strength s = 1 is a hard condition, s = 0 none; between them the row acts as a spring of stiffness
-    s² / ((1 − s) α). The force it exerts is −Jᵀ (s ν).
+    A row's stiffness k says how it is held: infinite is a hard condition, zero is none, between them
+    it is a spring that pulls with the force −Jᵀ k (J x − goals).
     """
 
     jacobian: Sparse
-    """(r, 3n) CSR, the same pattern at every step"""
+    """(r, 3n) CSR, the same at every step"""
     goals: Vector
     """(r,)"""
-    strength: Vector
-    """(r,) in [0, 1]"""
-    compliance: Vector
-    """(r,) α [m/N] for rows in units of metres"""
+    stiffness: Vector
+    """(r,) k, from 0 to ∞ [N/m for rows in metres]"""
 
     def residual(self, x: Points) -> Vector:
         """(r,) J x − goals."""
@@ -104,7 +102,7 @@ class LinearRows:
 
 
 class Constraint(Protocol):
-    """Linear conditions whose goals and strengths vary in time."""
+    """Linear conditions whose goals and stiffness vary in time."""
 
     @property
     def jacobian(self) -> Sparse:

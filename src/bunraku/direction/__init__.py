@@ -1,1 +1,7 @@
+"""What the artist says, turned into energies, constraints and objectives. Knows no files and no screens."""
 
+from .job import Frame as Frame
+from .job import Job as Job
+from .job import Take as Take
+from .job import collect as collect
+from .pins import Pin as Pin

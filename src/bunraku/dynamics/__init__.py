@@ -1,1 +1,8 @@
+"""System, implicit Euler, statics, the time loop. Knows no concrete energies and no files."""
 
+from .implicit_euler import Frozen as Frozen
+from .implicit_euler import ImplicitEuler as ImplicitEuler
+from .minimise import NewtonSettings as NewtonSettings
+from .system import Mass as Mass
+from .system import System as System
+from .statics import settle as settle

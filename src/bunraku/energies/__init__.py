@@ -1,1 +1,16 @@
+"""Law + mesh + quadrature → energy: stretching, bending, gravity, drag. Knows no solvers and no artist's wishes."""
 
+from .bending import Bending as Bending
+from .bending import BendingEnergy as BendingEnergy
+from .bending import Compliance as Compliance
+from .bending import hinge_compliance as hinge_compliance
+from .bending import plate_compliance as plate_compliance
+from .dihedral import angle_gradients as angle_gradients
+from .dihedral import angle_hessians as angle_hessians
+from .dihedral import angles as angles
+from .drag import Drag as Drag
+from .external import DragEnergy as DragEnergy
+from .external import GravityEnergy as GravityEnergy
+from .membrane import Membrane as Membrane
+from .membrane import MembraneEnergy as MembraneEnergy
+from .membrane import strains as strains

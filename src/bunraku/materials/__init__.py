@@ -1,1 +1,11 @@
+"""Local laws, parameters with units, named presets with sources. Knows no meshes."""
 
+from .laws import bending_rigidity as bending_rigidity
+from .laws import stretching_stiffness as stretching_stiffness
+from .presets import PRESETS as PRESETS
+from .presets import Preset as Preset
+from .presets import as_material as as_material
+from .presets import preset as preset
+from .shell import MaterialBlend as MaterialBlend
+from .shell import ShellFields as ShellFields
+from .shell import ShellMaterial as ShellMaterial

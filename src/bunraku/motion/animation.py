@@ -38,7 +38,9 @@ class Animation:
             raise input_error("times must be a list of at least one number", got=times.shape)
         if points.shape != (len(times), n, 3):
             raise input_error(
-                "points must have shape (times, vertices, 3)", got=points.shape, allowed=str((len(times), n, 3))
+                "points must have shape (times, vertices, 3)",
+                got=points.shape,
+                allowed=str((len(times), n, 3)),
             )
         step = np.flatnonzero(~(np.diff(times) > 0))
         if len(step):

@@ -1,1 +1,21 @@
+"""Meshes to pixels, without display or graphics card. Knows no physics, no direction, no animation files.
 
+A camera that sees a whole shot, a style, pictures of meshes, and what is made of pictures: a comparison side
+by side, a contact sheet, PNG, WebP and mp4. Y is up. The same input gives the same bytes for any number of
+threads.
+"""
+
+from .camera import Camera as Camera
+from .camera import framing as framing
+from .drawing import picture as picture
+from .layout import contact_sheet as contact_sheet
+from .layout import moments as moments
+from .layout import side_by_side as side_by_side
+from .lettering import Image as Image
+from .lettering import burn_in as burn_in
+from .stills import write_png as write_png
+from .stills import write_webp as write_webp
+from .style import GUIDE as GUIDE
+from .style import STUDIO as STUDIO
+from .style import Style as Style
+from .video import write_video as write_video

@@ -1,0 +1,68 @@
+"""Linear conditions on points: averages over regions, and pins.
+
+A condition J x = c(t) is held with a *strength* s from 0 to 1. At 1 it is hard. Below, it is a critically damped
+spring between the points and the moving goal, with stiffness k = s²/(1 − s) · m/T², m the mass the condition
+feels and T a fixed time: s may be keyed down to 0 and back, and force and velocity stay continuous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from bunraku.contracts import Integers, LinearRows, Sparse, State, Vector
+
+FADE_TIME = 0.02
+"""T [s]: how quickly a half-held condition pulls"""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearConstraint:
+    """J x = goals(t), held with strength(t)."""
+
+    jacobian: Sparse
+    """(r, 3n) CSR"""
+    goals: Callable[[float], Vector]
+    """time [s] → (r,)"""
+    strength: Callable[[float], Vector]
+    """time [s] → (r,) in [0, 1]"""
+    mass: Vector
+    """(r,) mass each row feels, 1/(J M⁻¹ Jᵀ) [kg]"""
+
+    def at(self, state: State, dt: float) -> LinearRows:
+        """The conditions at `state.time + dt`."""
+        time = state.time + dt
+        goals, strength = self.goals(time), np.clip(self.strength(time), 0.0, 1.0)
+        soft = strength < 1.0
+        stiffness = np.full(len(goals), np.inf)
+        if soft.any():
+            s, m = strength[soft], self.mass[soft]
+            spring = s**2 / (1.0 - s) * m / FADE_TIME**2
+            dashpot = 2.0 * np.sqrt(spring * m) / dt
+            before = (self.jacobian @ state.q - self.goals(state.time))[soft]
+            total = spring + dashpot
+            goals = goals.copy()
+            goals[soft] += np.divide(dashpot, total, out=np.zeros_like(total), where=total > 0) * before
+            stiffness[soft] = total
+        return LinearRows(self.jacobian, goals, stiffness)
+
+
+def average_jacobian(weights: Sparse) -> Sparse:
+    """(3k, 3n) rows that average points with weights (k, n); rows 3i, 3i+1, 3i+2 are x, y, z of average i."""
+    return sparse.kron(weights, sparse.eye_array(3), format="csr")
+
+
+def pin_jacobian(vertices: Integers, axes: Integers, point_count: int) -> Sparse:
+    """(v·a, 3n) rows that pick axes (a,) of vertices (v,), vertex-major."""
+    columns = (3 * np.asarray(vertices)[:, None] + np.asarray(axes)[None, :]).reshape(-1)
+    rows = np.arange(len(columns))
+    return sparse.csr_array((np.ones(len(columns)), (rows, columns)), shape=(len(columns), 3 * point_count))
+
+
+def felt_mass(jacobian: Sparse, point_mass: Vector) -> Vector:
+    """(r,) 1/(J M⁻¹ Jᵀ) for lumped point masses (n,) [kg]."""
+    inverse = np.repeat(1.0 / point_mass, 3)
+    return 1.0 / (jacobian.multiply(jacobian) @ inverse)

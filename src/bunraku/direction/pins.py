@@ -1,0 +1,94 @@
+"""Pins: vertices held to a point, an animation or the guide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
+from bunraku.contracts import Array, Integers, Points, Vector, input_error
+from bunraku.geometry import TriMesh, first_few
+from bunraku.motion import Animation, Curve, CurveLike
+
+
+@dataclass(frozen=True, eq=False)
+class Pin:
+    """Holds vertices of the shell on some axes.
+
+    `to` is None (where they start), a point or points (v, 3) [m], an `Animation` of v vertices, or an
+    `Animation` with `source` naming the v vertices to follow.
+    """
+
+    vertices: Sequence[int] | Integers
+    """(v,) shell vertices"""
+    axes: str = "xyz"
+    """which coordinates are held"""
+    to: Animation | Points | None = None
+    source: Sequence[int] | Integers | None = None
+    """(v,) vertices of the animation, when it has others too"""
+    strength: CurveLike = 1.0
+    """1 held exactly, 0 free; may be keyed (use the ease "smooth" to let go and grip again without a jolt)"""
+
+
+def pin_constraint(pin: Pin, shell: TriMesh, start: Points, mass: Vector) -> LinearConstraint:
+    """The linear conditions of a pin on a shell that starts at `start` (n, 3) with lumped mass (n,)."""
+    vertices = _checked_vertices(pin, shell)
+    axes = _checked_axes(pin.axes)
+    strength = Curve.of(pin.strength)
+    if strength.values.min() < 0 or strength.values.max() > 1:
+        raise input_error("pin.strength must lie between 0 and 1", got=strength.values.tolist())
+    jacobian = pin_jacobian(vertices, axes, shell.point_count)
+    rows = jacobian.shape[0]
+    follow = _path(pin, vertices, start)
+
+    def goals(time: float) -> Vector:
+        return follow(time)[:, axes].reshape(-1)
+
+    return LinearConstraint(
+        jacobian, goals, lambda time: np.full(rows, strength.at(time)), felt_mass(jacobian, mass)
+    )
+
+
+def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
+    vertices = np.asarray(pin.vertices, dtype=np.int64).reshape(-1)
+    bad = vertices[(vertices < 0) | (vertices >= shell.point_count)]
+    if len(vertices) == 0 or len(bad):
+        raise input_error(
+            "pin.vertices must name vertices of the shell", got=first_few(bad) if len(bad) else "none",
+            allowed=f"0 to {shell.point_count - 1}",
+        )  # fmt: skip
+    if len(np.unique(vertices)) != len(vertices):
+        raise input_error("pin.vertices names a vertex twice", got=vertices.tolist())
+    return vertices
+
+
+def _checked_axes(axes: str) -> Integers:
+    if not axes or any(axis not in "xyz" for axis in axes) or len(set(axes)) != len(axes):
+        raise input_error(
+            "pin.axes must name one, two or three of x, y and z", got=axes, allowed="'y', 'xz', 'xyz', …"
+        )
+    return np.array(["xyz".index(axis) for axis in axes])
+
+
+def _path(pin: Pin, vertices: Integers, start: Points):
+    """time → (v, 3) where the pinned vertices must be."""
+    if pin.to is None:
+        fixed: Array = start[vertices]
+        return lambda time: fixed
+    if isinstance(pin.to, Animation):
+        count = pin.to.mesh.point_count
+        source = np.arange(count) if pin.source is None else np.asarray(pin.source, dtype=np.int64)
+        if len(source) != len(vertices) or source.min(initial=0) < 0 or source.max(initial=0) >= count:
+            raise input_error(
+                "a pin needs one vertex of its animation for each vertex it holds", got=len(source),
+                allowed=f"{len(vertices)} of the {count} there are",
+            )  # fmt: skip
+        animation = pin.to
+        return lambda time: animation.at(time)[source]
+    points = np.asarray(pin.to, dtype=np.float64)
+    if points.shape not in ((3,), (len(vertices), 3)) or not np.isfinite(points).all():
+        raise input_error("pin.to must be a point or one point a vertex", got=points.shape)
+    goal = np.broadcast_to(points, (len(vertices), 3))
+    return lambda time: goal

@@ -1,0 +1,192 @@
+"""Constrained implicit Euler [Bergou 2007, §4.3].
+
+A step from (xₙ, vₙ) to xₙ₊₁ minimises
+
+    Φ(x) = |x − y|²_M / (2 dt²) + Σ E(x),     y = xₙ + dt vₙ,
+
+subject to the linear conditions at the *end* of the step; vₙ₊₁ = (xₙ₊₁ − xₙ)/dt. The conditions are linear, so the
+first full Newton step meets them and every later one stays on them: from there Φ alone is the merit function.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bunraku.contracts import (
+    Array,
+    Energy,
+    LinearRows,
+    Outcome,
+    Points,
+    Solution,
+    State,
+    Stencil,
+    Vector,
+)
+from bunraku.numerics import FactorisationError, SaddleSystem, choose
+
+from .minimise import NewtonSettings, Progress, minimise, take_steps
+from .system import Mass, System
+
+
+@dataclass(frozen=True, eq=False)
+class Frozen:
+    """The minimisation of one step."""
+
+    mass: Mass
+    energies: Sequence[Energy]
+    target: Points
+    """(n, 3) y"""
+    rows: Sequence[LinearRows]
+    dt: float
+
+    def value(self, x: Points) -> float:
+        """Φ, with the springs of conditions that are not hard."""
+        away = x - self.target
+        total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
+        total += sum(energy.value(x) for energy in self.energies)
+        for rows in self.rows:
+            soft = np.isfinite(rows.stiffness)
+            if soft.any():
+                total += 0.5 * float(rows.stiffness[soft] @ rows.residual(x)[soft] ** 2)
+        return total
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) of Φ, without conditions."""
+        out = self.mass.times(x - self.target) / self.dt**2
+        for energy in self.energies:
+            out += energy.gradient(x)
+        return out
+
+    def blocks(self, x: Points) -> list[Array]:
+        """Local blocks of the positive semi-definite Hessian."""
+        out = [self.mass.blocks(1.0 / self.dt**2)]
+        for energy in self.energies:
+            out.extend(energy.blocks(x, psd=True))
+        return out
+
+    @property
+    def stiffness(self) -> Vector:
+        """(r,) of all conditions."""
+        return np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
+
+    def residual(self, x: Points) -> Vector:
+        """(r,) of all conditions."""
+        return np.concatenate([np.zeros(0), *(rows.residual(x) for rows in self.rows)])
+
+
+class ImplicitEuler:
+    """Steps a system; the symbolic analysis is made once, with the first step."""
+
+    order = 1
+
+    def __init__(
+        self, system: System, settings: NewtonSettings | None = None, *, threads: int | None = None
+    ) -> None:
+        self._system = system
+        self._settings = settings or NewtonSettings()
+        self._threads = threads
+        self._saddle: SaddleSystem | None = None
+
+    @property
+    def solver_name(self) -> str:
+        """The linear solver in use."""
+        return self._saddle.solver_name if self._saddle else "not started"
+
+    def freeze(self, state: State, dt: float) -> Frozen:
+        """The minimisation that leads from `state` to `state.time + dt`."""
+        x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
+        return Frozen(
+            self._system.mass,
+            [source.at(state, dt) for source in self._system.energies],
+            x + dt * v,
+            [constraint.at(state, dt) for constraint in self._system.constraints],
+            dt,
+        )
+
+    def step(self, state: State, dt: float) -> Solution[State]:
+        """One step of length dt [s]."""
+        problem = self.freeze(state, dt)
+        run = Progress(problem.target)
+        seconds = {"assemble": 0.0, "factor": 0.0, "solve": 0.0}
+        begin = time.perf_counter()
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            outcome = self._solve(problem, run, seconds)
+            x = run.x if np.isfinite(run.x).all() else state.q.reshape(-1, 3)
+        seconds["total"] = time.perf_counter() - begin
+        after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
+        residual = problem.residual(x)
+        worst = float(np.abs(residual[np.isinf(problem.stiffness)]).max(initial=0.0))
+        if outcome.usable and worst > 1e-7 * self._settings.length:
+            outcome = Outcome.CONDITIONS_CONFLICT
+        if outcome.usable:
+            after = replace(after, memory=self._system.remember(after))
+        stats = {
+            "iterations": run.iterations, "last_step": run.last_step, "multipliers": run.multipliers,
+            "residual": residual, "residual_hard": worst, "seconds": seconds,
+        }  # fmt: skip
+        return Solution(after, outcome, stats, self._evidence(problem, x, outcome))
+
+    def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float]) -> Outcome:
+        def direction(x: Points, gradient: Points) -> tuple[Points, Vector]:
+            return self._direction(problem, x, gradient, seconds)
+
+        try:
+            if self._settings.iterations is not None:
+                return take_steps(problem, direction, run, self._settings.iterations)
+            return minimise(problem, direction, run, self._settings)
+        except FactorisationError:
+            return Outcome.FACTORISATION_FAILED
+
+    def _evidence(self, problem: Frozen, x: Points, outcome: Outcome) -> dict[str, object]:
+        if outcome.usable:
+            return {}
+        with np.errstate(all="ignore"):
+            pull = np.linalg.norm(problem.gradient(x), axis=1)
+        worst = int(np.nanargmax(pull)) if np.isfinite(pull).any() else 0
+        return {"vertex": worst, "position": x[worst].tolist(), "imbalance": float(pull[worst])}
+
+    def _direction(
+        self, problem: Frozen, x: Points, gradient: Points, seconds: dict[str, float]
+    ) -> tuple[Points, Vector]:
+        """Newton's step to the conditions, and the multipliers."""
+        clock = time.perf_counter
+        begin = clock()
+        saddle = self._saddle or self._analyse(problem)
+        blocks = problem.blocks(x)
+        assembled = clock()
+        saddle.factor(blocks, problem.stiffness)
+        factored = clock()
+        force = np.zeros(saddle.size)
+        force[: x.size] = -gradient.reshape(-1)
+        result = saddle.solve(force, -problem.residual(x))
+        seconds["assemble"] += assembled - begin
+        seconds["factor"] += factored - assembled
+        seconds["solve"] += clock() - factored
+        return result.primal[: x.size].reshape(-1, 3), result.multipliers
+
+    def _analyse(self, problem: Frozen) -> SaddleSystem:
+        size = 3 * self._system.point_count
+        stencils = [self._system.mass.stencil()]
+        for energy in problem.energies:
+            stencils.extend(
+                _shifted(stencil, 3 * self._system.point_count, size) for stencil in energy.stencils(True)
+            )
+            size += energy.auxiliary_count
+        single = self._settings.single
+        factorisation = choose(threads=self._threads, single=single)
+        self._saddle = SaddleSystem(stencils, size, self._system.jacobian, factorisation, single=single)
+        return self._saddle
+
+
+def _shifted(stencil: Stencil, point_unknowns: int, first: int) -> Stencil:
+    """An energy numbers its auxiliary unknowns from 3n; move them to `first`."""
+
+    def move(unknowns: Array) -> Array:
+        return np.where(unknowns >= point_unknowns, unknowns + (first - point_unknowns), unknowns)
+
+    return Stencil(move(stencil.rows), None if stencil.columns is None else move(stencil.columns))

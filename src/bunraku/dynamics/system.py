@@ -1,0 +1,76 @@
+"""What moves: masses, energies and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from bunraku.contracts import Array, Constraint, EnergySource, Points, Sparse, State, Stencil, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Mass:
+    """A mass matrix, the same for x, y and z: lumped (diagonal) or consistent."""
+
+    lumped: Vector
+    """(n,) mass at each point [kg]"""
+    consistent: Sparse | None = None
+    """(n, n) CSR, symmetric, with row sums `lumped`; None for a lumped matrix"""
+
+    def times(self, v: Points) -> Points:
+        """(n, 3) M v."""
+        return self.lumped[:, None] * v if self.consistent is None else self.consistent @ v
+
+    def stencil(self) -> Stencil:
+        """Where `blocks` land."""
+        if self.consistent is None:
+            return Stencil(np.arange(3 * len(self.lumped))[:, None])
+        upper = sparse.triu(self.consistent).tocoo()
+        pair = np.stack([upper.row, upper.col], axis=1).astype(np.int64)
+        return Stencil(_pair_unknowns(pair))
+
+    def blocks(self, factor: float) -> Array:
+        """The matrix times a number, as local blocks."""
+        if self.consistent is None:
+            return (factor * np.repeat(self.lumped, 3)).reshape(-1, 1, 1)
+        upper = sparse.triu(self.consistent).tocoo()
+        same = upper.row == upper.col
+        block = np.zeros((len(upper.data), 2, 2))
+        block[same, 0, 0] = upper.data[same]
+        block[~same, 0, 1] = block[~same, 1, 0] = upper.data[~same]
+        return factor * np.repeat(block, 3, axis=0)
+
+
+def _pair_unknowns(pair: Array) -> Array:
+    """(3m, 2) coordinates of vertex pairs (m, 2); a vertex paired with itself appears once, then −1."""
+    out = (3 * pair[:, None, :] + np.arange(3)[None, :, None]).reshape(-1, 2)
+    out[out[:, 0] == out[:, 1], 1] = -1
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Masses, energies and conditions on one set of points."""
+
+    mass: Mass
+    energies: tuple[EnergySource, ...]
+    constraints: tuple[Constraint, ...] = field(default_factory=tuple)
+
+    @property
+    def point_count(self) -> int:
+        """Number of points n."""
+        return len(self.mass.lumped)
+
+    @property
+    def jacobian(self) -> Sparse:
+        """(r, 3n) all conditions, stacked."""
+        if not self.constraints:
+            return sparse.csr_array((0, 3 * self.point_count))
+        return sparse.vstack([constraint.jacobian for constraint in self.constraints], format="csr")
+
+    def remember(self, state: State) -> Mapping[str, Array]:
+        """The memory every energy wants to carry on from `state`."""
+        return {key: value for source in self.energies for key, value in source.remember(state).items()}

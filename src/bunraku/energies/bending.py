@@ -1,0 +1,276 @@
+"""Bending of a shell in its dihedral angles, with Kelvin–Voigt damping.
+
+With b_e = l_e (θ_e − θ̄_e) on the inner edges (l rest length) and a constant, sparse compliance C,
+
+    energy = ½ bᵀ C⁻¹ b,      edge moments m = C⁻¹ b.
+
+Two compliances:
+
+* `plate_compliance`: the condensed Morley / Hellan–Herrmann–Johnson element, in which the edges of a
+  face share a constant moment tensor. A flat plate then has exactly D = E h³/12(1−ν²) and ν, on any mesh.
+* `hinge_compliance`: independent hinges [Grinspun 2003], diagonal. Cheap to think about, but not a plate:
+  its stiffness depends on the mesh.
+
+C is a sum over *elements* (faces, or single hinges) of local C_T, and an element's share of the rotations is
+a_T = C_T m. Kelvin–Voigt damping with r = τ/dt, from the shares aₙ at the start of the step, turns C_T into
+C_T/(1 + r) and b into b − Σ r/(1+r) aₙ. Angles do not see rigid motion, so neither does the damping.
+The moments are kept as auxiliary unknowns of the linear system: C⁻¹ is dense, [K Jᵀ; J −C] is sparse and
+quasi-definite, and needs thinner separators than the hinge's own 4-point blocks.
+An edge with one face carries no moment: a free or simply supported edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bunraku.contracts import Array, Integers, Points, State, Stencil, Vector
+from bunraku.geometry import Hinges, TriMesh, face_areas, hinges
+from bunraku.materials import MaterialBlend, bending_rigidity
+from bunraku.numerics import Pattern, Scatter, choose
+
+from .dihedral import angle_gradients, angle_hessians, angles
+from .membrane import point_unknowns
+
+ANGLES = "bending.angles"
+
+
+@dataclass(frozen=True, eq=False)
+class Compliance:
+    """Σ_T C_T over elements, as a stencil of edges with local blocks, and the solve with their sum."""
+
+    edges: Integers
+    """(k, w) hinge of each element's place, −1 where there is none"""
+    local: Array
+    """(k, w, w) C_T [m/N], zero in the places without a hinge"""
+    edge_count: int
+
+    def scaled(self, factors: Vector) -> Compliance:
+        """Each C_T times a number (k,)."""
+        return replace(self, local=self.local * factors[:, None, None])
+
+    def gathered(self, shares: Array) -> Vector:
+        """(m,) sum over elements of (k, w)."""
+        kept = self.edges >= 0
+        return np.bincount(self.edges[kept], weights=shares[kept], minlength=self.edge_count)
+
+    def spread(self, moments: Vector) -> Array:
+        """(k, w) C_T m of every element."""
+        own = np.where(self.edges >= 0, moments[self.edges], 0.0)
+        return np.einsum("kij,kj->ki", self.local, own)
+
+
+class ComplianceSolver:
+    """Solves C m = b; one symbolic analysis, refactorised only when C changes."""
+
+    def __init__(self, compliance: Compliance) -> None:
+        self._diagonal = compliance.local.shape[1] == 1
+        if not self._diagonal:
+            self._pattern = Pattern.of([Stencil(compliance.edges)], compliance.edge_count)
+            self._factor = choose(positive=True, threads=1)
+            self._factor.analyse(self._pattern.indptr, self._pattern.indices)
+        self._current: Array | None = None
+        self._last: tuple[Vector, Vector] | None = None
+
+    def take(self, compliance: Compliance) -> None:
+        """Make this C the current one."""
+        if self._current is compliance.local or (
+            self._current is not None and np.array_equal(self._current, compliance.local)
+        ):
+            return
+        self._current, self._last = compliance.local, None
+        if not self._diagonal:
+            self._factor.factor(self._pattern.assemble([compliance.local]))
+
+    def solve(self, b: Vector) -> Vector:
+        """(m,) moments."""
+        if self._diagonal:
+            assert self._current is not None
+            return b / self._current[:, 0, 0]
+        # Value, gradient and tangent are asked at the same points: solve once for the three.
+        if self._last is None or not np.array_equal(self._last[0], b):
+            self._last = b, self._factor.solve(b)
+        return self._last[1]
+
+
+@dataclass(frozen=True, eq=False)
+class BendingEnergy:
+    """Bending energy of one step. Zero and stationary at rest, invariant under rigid motion."""
+
+    hinges: Integers
+    """(m, 4) edge start, end, corner of the first face, corner of the second"""
+    lengths: Vector
+    """(m,) rest edge lengths [m]"""
+    rest_angles: Vector
+    """(m,) θ̄ [rad]"""
+    near: Vector
+    """(m,) angles at the start of the step: fixes the branch [rad]"""
+    offset: Vector
+    """(m,) b already relaxed by damping [m]"""
+    compliance: Compliance
+    solver: ComplianceSolver = field(repr=False)
+    scatter: Scatter = field(repr=False)
+
+    @property
+    def auxiliary_count(self) -> int:
+        """One moment a hinge."""
+        return len(self.hinges)
+
+    def rotations(self, x: Points) -> Vector:
+        """(m,) b = l (θ − θ̄) [m]."""
+        return self.lengths * (angles(x, self.hinges, self.near) - self.rest_angles)
+
+    def moments(self, x: Points) -> Vector:
+        """(m,) edge moments, elastic and viscous [N]."""
+        self.solver.take(self.compliance)
+        return self.solver.solve(self.rotations(x) - self.offset)
+
+    def value(self, x: Points) -> float:
+        """[J]"""
+        b = self.rotations(x) - self.offset
+        self.solver.take(self.compliance)
+        return float(0.5 * np.dot(b, self.solver.solve(b)))
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) [N]"""
+        weights = self.lengths * self.moments(x)
+        return self.scatter.sum((weights[:, None] * angle_gradients(x, self.hinges)).reshape(-1, 4, 3))
+
+    def stencils(self, psd: bool) -> Sequence[Stencil]:
+        """Moments against moments, moments against points, and without psd the curvature of the angles."""
+        first = 3 * (len(self.scatter.starts) - 1)
+        edges = self.compliance.edges
+        points = point_unknowns(self.hinges)
+        own = np.arange(first, first + len(self.hinges))[:, None]
+        out = [Stencil(np.where(edges >= 0, edges + first, -1)), Stencil(own, points)]
+        return out if psd else [*out, Stencil(points)]
+
+    def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
+        """With psd the second derivative of the angles is left out (Gauss–Newton)."""
+        slopes = self.lengths[:, None] * angle_gradients(x, self.hinges)
+        out = [-self.compliance.local, slopes[:, None, :]]
+        if not psd:
+            weights = self.lengths * self.moments(x)
+            out.append(weights[:, None, None] * angle_hessians(x, self.hinges))
+        return out
+
+
+class Bending:
+    """The bending of a shell as its material changes: gives each step its `BendingEnergy`."""
+
+    def __init__(self, mesh: TriMesh, material: MaterialBlend, *, plate: bool = True) -> None:
+        """`plate=False` takes independent hinges."""
+        self._mesh, self._material = mesh, material
+        self._hinges = hinges(mesh)
+        found = self._hinges.vertices
+        self._lengths = np.linalg.norm(mesh.rest[found[:, 1]] - mesh.rest[found[:, 0]], axis=1)
+        self.rest_angles = angles(mesh.rest, found, np.zeros(len(found)))
+        self._make = plate_compliance if plate else hinge_compliance
+        fields = material.at(0.0)
+        rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
+        self._base = self._make(mesh, self._hinges, rigidity, fields.poisson)
+        self._solver = ComplianceSolver(self._base)
+        self._elastic_solver = ComplianceSolver(self._base)
+        self._scatter = Scatter.of(found, mesh.point_count)
+
+    def _elements(self, per_face: Vector) -> Vector:
+        """(k,) a face quantity on the elements of the compliance."""
+        if self._base.local.shape[1] == 3:
+            return per_face
+        return per_face[self._hinges.faces].mean(axis=1)
+
+    def _compliance(self, time: float) -> Compliance:
+        if self._material.constant:
+            return self._base
+        now = self._material.at(time)
+        rigidity = bending_rigidity(now.young, now.poisson, now.thickness)
+        return self._make(self._mesh, self._hinges, rigidity, now.poisson)
+
+    def _near(self, state: State) -> Vector:
+        return angles(
+            state.q.reshape(-1, 3), self._hinges.vertices, state.memory.get(ANGLES, self.rest_angles)
+        )
+
+    def elastic(self, time: float, near: Vector | None = None) -> BendingEnergy:
+        """The energy without damping at a time [s]."""
+        near = self.rest_angles if near is None else near
+        count = len(self._hinges.vertices)
+        return BendingEnergy(
+            self._hinges.vertices, self._lengths, self.rest_angles, near, np.zeros(count),
+            self._compliance(time), self._elastic_solver, self._scatter,
+        )  # fmt: skip
+
+    def at(self, state: State, dt: float) -> BendingEnergy:
+        """The energy of the step to `state.time + dt`."""
+        energy = self.elastic(state.time + dt, self._near(state))
+        damping = self._elements(self._material.at(state.time + dt).bend_damping)
+        if not damping.any():
+            return energy
+        ratio = damping / dt
+        shares = energy.compliance.spread(energy.moments(state.q.reshape(-1, 3)))
+        offset = energy.compliance.gathered((ratio / (1.0 + ratio))[:, None] * shares)
+        soft = energy.compliance.scaled(1.0 / (1.0 + ratio))
+        return replace(energy, offset=offset, compliance=soft, solver=self._solver)
+
+    def remember(self, state: State) -> Mapping[str, Array]:
+        """The angles on their branch: a fold beyond ±π is not mistaken for its opposite."""
+        return {ANGLES: self._near(state)}
+
+
+def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:
+    """C of the Morley / Hellan–Herrmann–Johnson element, from rest edge lengths alone.
+
+    `rigidity` and `poisson` are (f,). With angles α of a face, c = cos α, s = sin α, (i, j, k) cyclic and
+    S_i the unit moment tensor of edge i (normal moment one on i, zero on j and k):
+    S_i:S_i = ½(1 + c_i²)/(s_j s_k)², S_i:S_j = ½(c_i c_j − c_k)/(s_i s_j s_k²), tr S_i = c_i/(s_j s_k),
+    C_T,ij = A/(D(1 − ν²)) [(1 + ν) S_i:S_j − ν tr S_i tr S_j].
+    """
+    cosine, sine = _corner_angles(mesh)
+    others = [(1, 2), (2, 0), (0, 1)]
+    trace = np.stack([cosine[:, i] / (sine[:, j] * sine[:, k]) for i, (j, k) in enumerate(others)], axis=1)
+    product = np.empty((len(cosine), 3, 3))
+    for i, (j, k) in enumerate(others):
+        product[:, i, i] = 0.5 * (1.0 + cosine[:, i] ** 2) / (sine[:, j] * sine[:, k]) ** 2
+        mixed = (
+            0.5 * (cosine[:, i] * cosine[:, j] - cosine[:, k]) / (sine[:, i] * sine[:, j] * sine[:, k] ** 2)
+        )
+        product[:, i, j] = product[:, j, i] = mixed
+    scale = face_areas(mesh.rest, mesh.faces) / (rigidity * (1.0 - poisson**2))
+    nu = poisson[:, None, None]
+    local = (1.0 + nu) * product - nu * trace[:, :, None] * trace[:, None, :]
+    edges, signs = _hinge_of_corner(found, len(mesh.faces))
+    signed = signs[:, :, None] * signs[:, None, :]  # zero where an edge has no hinge
+    return Compliance(edges, scale[:, None, None] * local * signed, len(found.vertices))
+
+
+def hinge_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:
+    """Diagonal C of independent hinges: stiffness k = 2 D l²/(A₁ + A₂) in the angle, so C = (A₁ + A₂)/(2 D).
+
+    On an equilateral mesh a cylinder then costs ½ D κ² per area, as it does on a plate.
+    """
+    area = face_areas(mesh.rest, mesh.faces)[found.faces].sum(axis=1)
+    own = area / (2.0 * rigidity[found.faces].mean(axis=1))
+    return Compliance(np.arange(len(own))[:, None], own[:, None, None], len(own))
+
+
+def _corner_angles(mesh: TriMesh) -> tuple[Array, Array]:
+    """Cosines and sines (f, 3) of the rest angles."""
+    x = mesh.rest[mesh.faces]
+    cosine, sine = np.empty((len(x), 3)), np.empty((len(x), 3))
+    for i in range(3):
+        u, v = x[:, (i + 1) % 3] - x[:, i], x[:, (i + 2) % 3] - x[:, i]
+        lengths = np.linalg.norm(u, axis=1) * np.linalg.norm(v, axis=1)
+        cosine[:, i] = np.sum(u * v, axis=1) / lengths
+        sine[:, i] = np.linalg.norm(np.cross(u, v), axis=1) / lengths
+    return cosine, sine
+
+
+def _hinge_of_corner(found: Hinges, face_count: int) -> tuple[Integers, Array]:
+    """(f, 3) hinge on the edge opposite each corner (−1: none) and the sign its angle has in that face."""
+    edges, signs = np.full((face_count, 3), -1), np.zeros((face_count, 3))
+    for side in (0, 1):
+        at = found.faces[:, side], found.corners[:, side]
+        edges[at], signs[at] = np.arange(len(found.vertices)), found.signs[:, side]
+    return edges, signs

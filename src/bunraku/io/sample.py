@@ -1,0 +1,106 @@
+"""What the writers take: samples in a stream, and how the file lays them out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.geometry import TriMesh
+from bunraku.motion import Animation
+
+from .axes import from_metres
+
+FAR = 100.0  # float32 about the world origin resolves 1e-5 of a shape this many sizes away
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One frame to write."""
+
+    frame: float
+    """frame number"""
+    points: Points
+    """(n, 3) [m]"""
+    velocities: Points | None = None
+    """(n, 3) [m/s]; None: from the neighbouring samples"""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How a file lays out space and time."""
+
+    rate: float
+    """[frames/s]"""
+    origin: Vector
+    """(3,) [m] the point that file coordinates are relative to"""
+    up_axis: str
+    meters_per_unit: float
+
+    def place(self, x: Points) -> Points:
+        """Points (n, 3) [m] in file coordinates about the origin."""
+        return from_metres(x - self.origin, self.meters_per_unit, self.up_axis)
+
+    def turn(self, v: Array) -> Array:
+        """Vectors (…, 3) [m, m/s] in file units and axes."""
+        return from_metres(v, self.meters_per_unit, self.up_axis)
+
+
+def local_origin(x: Points) -> Vector:
+    """(3,) [m] zero, or where x (n, 3) lies further than `FAR` sizes away its centre in whole metres."""
+    low, high = x.min(axis=0), x.max(axis=0)
+    centre = 0.5 * (low + high)
+    far = np.linalg.norm(centre) > FAR * np.linalg.norm(high - low)
+    return np.round(centre) if far else np.zeros(3)
+
+
+def checked(samples: Iterable[Sample], mesh: TriMesh, where: str) -> Iterator[Sample]:
+    """The samples, each refused by frame where its shape, its values or its order is wrong."""
+    last = -np.inf
+    shape = (mesh.point_count, 3)
+    for sample in samples:
+        place = f"{where}, frame {sample.frame:g}"
+        if not sample.frame > last:
+            raise input_error(
+                "frame numbers must increase", where=place, got=f"{sample.frame:g} after {last:g}"
+            )
+        for values in (sample.points, sample.velocities):
+            if values is not None and np.shape(values) != shape:
+                raise input_error(
+                    "another vertex count", where=place, got=np.shape(values), allowed=str(shape)
+                )
+            if values is not None and not np.isfinite(values).all():
+                vertex = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+                raise input_error(f"vertex {vertex} is not finite", where=place, got=values[vertex].tolist())
+        last = sample.frame
+        yield sample
+
+
+def with_velocities(samples: Iterable[Sample], mesh: TriMesh, rate: float) -> Iterator[Sample]:
+    """The samples with velocities, where they had none those of `Animation` through the neighbours.
+
+    Holds three samples at a time.
+    """
+    window: deque[Sample] = deque(maxlen=3)
+    for count, sample in enumerate(samples, start=1):
+        window.append(sample)
+        if count == 3:
+            yield _moving(window[0], window, mesh, rate)
+        if count >= 3:
+            yield _moving(window[1], window, mesh, rate)
+    if 0 < len(window) < 3:
+        yield _moving(window[0], window, mesh, rate)
+    if len(window) > 1:
+        yield _moving(window[-1], window, mesh, rate)
+
+
+def _moving(sample: Sample, window: Iterable[Sample], mesh: TriMesh, rate: float) -> Sample:
+    if sample.velocities is not None:
+        return sample
+    near = list(window)
+    times = np.array([other.frame for other in near]) / rate
+    motion = Animation(mesh, times, np.stack([other.points for other in near]))
+    return replace(sample, velocities=motion.velocity(sample.frame / rate))

@@ -1,0 +1,164 @@
+"""Numbered OBJ files as one animation: finding them, reading them, naming them."""
+
+from __future__ import annotations
+
+import glob
+import logging
+import re
+from pathlib import Path
+
+import numpy as np
+
+from bunraku.contracts import input_error
+
+from .clip import DEFAULT_RATE, Recording
+from .files import missing
+from .obj import read_obj
+
+_log = logging.getLogger(__name__)
+
+_PLACE = re.compile(r"#+|%0?\d*d")
+_NUMBERED = re.compile(r"^(?P<head>.*?)(?P<number>(?:(?<![^._])-)?\d+)(?P<tail>\D*)$")
+"""the last number of a name; a minus belongs to it after '.', '_' or nothing: name.-003, but name-003 is 3"""
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path's name has a place for the frame number (`####`, `%04d`)."""
+    return _PLACE.search(path.name) is not None and not path.exists()
+
+
+def frame_name(pattern: Path, frame: float) -> str:
+    """The name of a frame's file: its number in the place of `####` or `%04d`."""
+    whole = round(frame)
+    if abs(frame - whole) > 1e-6:
+        raise input_error(
+            "a file sequence has whole frame numbers only", where=str(pattern), got=f"{frame:g}",
+            remedy="write USD, or give frames= whole numbers",
+        )  # fmt: skip
+    return _PLACE.sub(lambda place: _number(place.group(0), whole), pattern.name, count=1)
+
+
+def find_sequence(path: Path) -> dict[int, Path]:
+    """Frame number → file, in order, of a folder, a glob, a `####` or `%04d` pattern, or a first file.
+
+    A single file that has no number is one frame, number 0.
+    """
+    if path.is_dir():
+        found = _one_sequence(sorted(file for file in path.iterdir() if file.suffix.lower() == ".obj"), path)
+    elif path.is_file():
+        found = _following(path)
+    elif is_pattern(path):
+        found = _fitting(path)
+    elif glob.has_magic(str(path)):
+        found = _one_sequence([Path(name) for name in sorted(glob.glob(str(path)))], path)
+    else:
+        raise missing(path)
+    if not found:
+        raise input_error(
+            "no OBJ file fits", where=str(path), allowed="a folder of numbered .obj files, name.####.obj, "
+            "name.%04d.obj, name.*.obj or the first file", remedy="check the folder and the name",
+        )  # fmt: skip
+    return found
+
+
+def read_sequence(
+    path: Path,
+    rate: float | None = None,
+    meters_per_unit: float = 1.0,
+    up_axis: str = "Y",
+    limit: int | None = None,
+) -> Recording:
+    """The recording of an OBJ sequence (its first `limit` files); a topology change is refused by frame."""
+    files = dict(list(find_sequence(path).items())[:limit])
+    _report_gaps(list(files), path)
+    (first, file), *others = files.items()
+    rest, faces = read_obj(file)
+    points = np.empty((len(files), *rest.shape))
+    points[0] = rest
+    for k, (frame, file) in enumerate(others, start=1):
+        x, now = read_obj(file)
+        if len(x) != len(rest) or not np.array_equal(now, faces):
+            alike = x.shape == rest.shape and now.shape == faces.shape
+            raise input_error(
+                f"the topology changes at frame {frame}", where=str(file),
+                got=f"{len(x)} vertices, {len(now)} triangles" + (" wired differently" if alike else ""),
+                allowed=f"{len(rest)} vertices, {len(faces)} triangles as in frame {first}",
+                remedy="export every frame with the same mesh",
+            )  # fmt: skip
+        points[k] = x
+    frames = np.array(list(files), dtype=np.float64)
+    return Recording(
+        path,
+        "",
+        faces,
+        rest,
+        frames,
+        points,
+        DEFAULT_RATE if rate is None else rate,
+        meters_per_unit,
+        up_axis,
+    )
+
+
+def _fitting(pattern: Path) -> dict[int, Path]:
+    """The files that fit a `####` or `%04d` pattern."""
+    head, tail = _PLACE.split(pattern.name, maxsplit=1)
+    expression = re.compile(re.escape(head) + r"(-?\d+)" + re.escape(tail))
+    files = sorted(pattern.parent.iterdir()) if pattern.parent.is_dir() else []
+    fits = [(match, file) for file in files if (match := expression.fullmatch(file.name))]
+    return _ordered([(int(match.group(1)), file) for match, file in fits], pattern)
+
+
+def _following(first: Path) -> dict[int, Path]:
+    """The file and those of its folder named like it with a higher number."""
+    name = _NUMBERED.match(first.stem)
+    if name is None:
+        return {0: first}
+    neighbours = [file for file in sorted(first.parent.iterdir()) if file.suffix == first.suffix]
+    alike = [file for file in neighbours if _family(file) == _family(first)]
+    return {k: file for k, file in _one_sequence(alike, first).items() if k >= int(name["number"])}
+
+
+def _family(file: Path) -> tuple[str, str] | None:
+    """What numbered files of one sequence share: the name before and after the number."""
+    name = _NUMBERED.match(file.stem)
+    return (name["head"], name["tail"]) if name else None
+
+
+def _one_sequence(files: list[Path], where: Path) -> dict[int, Path]:
+    """Frame number → file; files without a number are passed over unless there is just one file."""
+    families = sorted({family for file in files if (family := _family(file))})
+    if len(families) > 1:
+        raise input_error(
+            "several sequences", where=str(where),
+            got=", ".join(f"{head}####{tail}.obj" for head, tail in families),
+            remedy="give the pattern of one of them",
+        )  # fmt: skip
+    if not families and len(files) == 1:
+        return {0: files[0]}
+    names = [(name, file) for file in files if (name := _NUMBERED.match(file.stem))]
+    return _ordered([(int(name["number"]), file) for name, file in names], where)
+
+
+def _ordered(pairs: list[tuple[int, Path]], where: Path) -> dict[int, Path]:
+    found: dict[int, Path] = {}
+    for number, file in sorted(pairs):
+        if number in found:
+            raise input_error(
+                f"two files for frame {number}", where=str(where), got=f"{found[number].name}, {file.name}",
+                remedy="delete one, or give a pattern that fits only one",
+            )  # fmt: skip
+        found[number] = file
+    return found
+
+
+def _number(place: str, frame: int) -> str:
+    """The frame number in the form of its place: `####` or `%04d`."""
+    return f"{frame:0{len(place)}d}" if place.startswith("#") else place % frame
+
+
+def _report_gaps(frames: list[int], path: Path) -> None:
+    steps = np.diff(frames)
+    if len(steps) and steps.max() > steps.min():
+        after = frames[int(np.argmax(steps))]
+        _log.warning("%s: frames are missing after frame %d; they are interpolated", path, after)

@@ -1,0 +1,149 @@
+"""Fixed-pattern assembly of symmetric matrices and of vectors.
+
+Local blocks are summed by *gather lists*: every stored entry knows which local numbers it is the sum
+of, in a fixed order. No atomics and no colouring are needed, and the result has the same bytes for
+any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from bunraku.contracts import Array, Integers, Stencil, Vector
+
+
+@numba.njit(parallel=True, cache=True, fastmath=False)
+def _gather(starts, sources, flat, out):
+    for entry in numba.prange(len(out)):
+        total = 0.0
+        for k in range(starts[entry], starts[entry + 1]):
+            total += flat[sources[k]]
+        out[entry] = total
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The upper triangle (with the whole diagonal) of a symmetric matrix of fixed sparsity, in CSR."""
+
+    size: int
+    """number of unknowns N"""
+    indptr: Integers
+    """(N + 1,)"""
+    indices: Integers
+    """(nnz,) columns, increasing in each row"""
+    starts: Integers
+    """(nnz + 1,) range of `sources` that each entry sums"""
+    sources: Integers
+    """positions in the concatenated local blocks"""
+    lengths: tuple[int, ...]
+    """how many local numbers each stencil contributes"""
+
+    @classmethod
+    def of(cls, stencils: Sequence[Stencil], size: int) -> Pattern:
+        """The union of the stencils and the diagonal."""
+        rows, columns, sources, lengths, offset = [], [], [], [], 0
+        for stencil in stencils:
+            r, c, s = _entries(stencil)
+            rows.append(r)
+            columns.append(c)
+            sources.append(s + offset)
+            lengths.append(int(np.prod(stencil.block_shape)))
+            offset += lengths[-1]
+        diagonal = np.arange(size)
+        key = np.concatenate(
+            [*(r * size + c for r, c in zip(rows, columns, strict=True)), diagonal * (size + 1)]
+        )
+        source = np.concatenate([*sources, np.full(size, -1)])
+        order = np.argsort(key, kind="stable")
+        key, source = key[order], source[order]
+        first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+        real = source >= 0
+        counts = np.add.reduceat(real.astype(np.int64), first)
+        entry = key[first]
+        indptr = np.searchsorted(entry, np.arange(size + 1) * size)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return cls(size, indptr, entry % size, starts, source[real], tuple(lengths))
+
+    @property
+    def buffer_length(self) -> int:
+        """How many local numbers `assemble` takes."""
+        return sum(self.lengths)
+
+    def assemble(self, blocks: Sequence[Array], buffer: Vector | None = None) -> Vector:
+        """(nnz,) values from the local blocks, one array a stencil, in the order given to `of`."""
+        flat = np.empty(self.buffer_length) if buffer is None else buffer
+        offset = 0
+        for block, length in zip(blocks, self.lengths, strict=True):
+            flat[offset : offset + length] = block.reshape(-1)
+            offset += length
+        values = np.empty(len(self.indices))
+        _gather(self.starts, self.sources, flat, values)
+        return values
+
+
+def _entries(stencil: Stencil) -> tuple[Integers, Integers, Integers]:
+    """Rows, columns and local positions of the entries of a stencil that lie in the upper triangle."""
+    m, r, c = stencil.block_shape
+    columns = stencil.rows if stencil.columns is None else stencil.columns
+    row = np.broadcast_to(stencil.rows[:, :, None], (m, r, c)).reshape(-1)
+    column = np.broadcast_to(columns[:, None, :], (m, r, c)).reshape(-1)
+    kept = (row >= 0) & (column >= 0)
+    if stencil.columns is None:
+        kept &= row <= column
+    position = np.flatnonzero(kept)
+    row, column = row[position], column[position]
+    return np.minimum(row, column), np.maximum(row, column), position
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """Sums per-element vectors into points, in a fixed order."""
+
+    starts: Integers
+    """(n + 1,)"""
+    sources: Integers
+    """positions in the flattened element list"""
+
+    @classmethod
+    def of(cls, elements: Integers, point_count: int) -> Scatter:
+        """For element vertices (m, k)."""
+        flat = elements.reshape(-1)
+        order = np.argsort(flat, kind="stable")
+        return cls(np.searchsorted(flat[order], np.arange(point_count + 1)), order)
+
+    def sum(self, local: Array) -> Array:
+        """(n, 3) from local vectors (m, k, 3)."""
+        out = np.empty((len(self.starts) - 1, 3))
+        _gather_vectors(self.starts, self.sources, local.reshape(-1, 3), out)
+        return out
+
+
+@numba.njit(parallel=True, cache=True)
+def _gather_vectors(starts, sources, local, out):
+    for point in numba.prange(len(out)):
+        a = b = c = 0.0
+        for k in range(starts[point], starts[point + 1]):
+            source = sources[k]
+            a += local[source, 0]
+            b += local[source, 1]
+            c += local[source, 2]
+        out[point, 0], out[point, 1], out[point, 2] = a, b, c
+
+
+@numba.njit(cache=True)
+def symmetric_product(indptr, indices, values, y):
+    """A y for a symmetric A given by its upper triangle."""
+    out = np.zeros_like(y)
+    for row in range(len(y)):
+        own = 0.0
+        for k in range(indptr[row], indptr[row + 1]):
+            column = indices[k]
+            own += values[k] * y[column]
+            if column != row:
+                out[column] += values[k] * y[row]
+        out[row] += own
+    return out

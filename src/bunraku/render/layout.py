@@ -1,0 +1,85 @@
+"""Pictures beside and above each other: the guide next to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PIL import Image as PillowImage
+
+from bunraku.contracts import Integers, input_error
+
+from .lettering import Image, burn_in
+
+GAP = 4  # [pixels] between pictures
+PAPER = (38, 38, 40)
+
+
+def check_picture(image: Image, name: str = "picture") -> None:
+    """Refuse what is not (h, w, 3) bytes."""
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or image.size == 0:
+        raise input_error(
+            "a picture must be bytes of shape (height, width, 3)",
+            where=name,
+            got=f"{image.shape} {image.dtype}",
+        )
+
+
+def side_by_side(left: Image, right: Image, *, captions: tuple[str, str] = ("guide", "result")) -> Image:
+    """Two pictures of one height, (h, w, 3) each, beside each other with captions at their upper left."""
+    check_picture(left, "left picture")
+    check_picture(right, "right picture")
+    if left.shape[0] != right.shape[0]:
+        raise input_error("pictures side by side must have one height", got=(left.shape[0], right.shape[0]))
+    gap = np.full((left.shape[0], GAP, 3), PAPER, dtype=np.uint8)
+    parts = [burn_in(left, top_left=captions[0]), gap, burn_in(right, top_left=captions[1])]
+    return np.concatenate(parts, axis=1)
+
+
+def moments(frame_count: int, count: int = 8) -> Integers:
+    """(k,) indices of up to `count` different frames, evenly spread, the first and the last among them."""
+    return np.unique(
+        np.round(np.linspace(0, max(frame_count - 1, 0), min(count, frame_count))).astype(np.int64)
+    )
+
+
+def contact_sheet(
+    guide_pictures: Sequence[Image],
+    result_pictures: Sequence[Image],
+    captions: Sequence[str],
+    *,
+    width: int = 2560,
+) -> Image:
+    """Two rows, guide above result, one column a moment; captions (frame numbers) on the guide's row.
+
+    All pictures have one shape (h, w, 3); the sheet (h', w', 3) is at most `width` [pixels] wide.
+    """
+    if not len(guide_pictures) == len(result_pictures) == len(captions) > 0:
+        counts = len(guide_pictures), len(result_pictures), len(captions)
+        raise input_error("a contact sheet needs as many guides as results and captions", got=counts)
+    for image in (*guide_pictures, *result_pictures):
+        check_picture(image)
+    shapes = {image.shape for image in (*guide_pictures, *result_pictures)}
+    if len(shapes) > 1:
+        raise input_error("pictures of a contact sheet must have one size", got=sorted(shapes))
+    height, full = result_pictures[0].shape[:2]
+    cell = max((width - GAP * (len(captions) + 1)) // len(captions), 8)
+    size = min(cell, full), max(round(height * min(cell, full) / full), 1)
+    rows = [
+        _row([_small(picture, size) for picture in guide_pictures], captions, "guide"),
+        _row([_small(picture, size) for picture in result_pictures], [""] * len(captions), "result"),
+    ]
+    gap = np.full((GAP, rows[0].shape[1], 3), PAPER, dtype=np.uint8)
+    return np.concatenate([gap, rows[0], gap, rows[1], gap], axis=0)
+
+
+def _small(image: Image, size: tuple[int, int]) -> Image:
+    return np.array(PillowImage.fromarray(image).resize(size, PillowImage.Resampling.LANCZOS))
+
+
+def _row(images: list[Image], captions: Sequence[str], title: str) -> Image:
+    gap = np.full((images[0].shape[0], GAP, 3), PAPER, dtype=np.uint8)
+    parts = [gap]
+    for k, (image, caption) in enumerate(zip(images, captions, strict=True)):
+        parts += [burn_in(image, caption, top_left=title if k == 0 else "", letters=1 / 12), gap]
+    return np.concatenate(parts, axis=1)

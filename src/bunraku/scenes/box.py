@@ -1,0 +1,62 @@
+"""The twisting box of TRACKS §5.2: eight vertices, the top face moved rigidly, the bottom on the ground."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.contracts import Array, Points, Vector
+from bunraku.geometry import TriMesh
+from bunraku.motion import Animation
+
+_WIDTH, _HEIGHT = 0.5, 0.7  # [m]
+_STOP = 3.5  # [s] the moment everything halts
+
+
+def box_mesh(width: float = _WIDTH, height: float = _HEIGHT) -> TriMesh:
+    """A closed box of eight vertices and twelve triangles standing on y = 0; vertices 4 to 7 are its top."""
+    half = width / 2
+    ring = np.array([[-half, -half], [half, -half], [half, half], [-half, half]])
+    rest = np.array([[x, y, z] for y in (0.0, height) for x, z in ring])
+    faces = [[0, 1, 2], [0, 2, 3], [4, 7, 6], [4, 6, 5]]
+    for k in range(4):
+        a, b = k, (k + 1) % 4
+        faces += [[a, a + 4, b + 4], [a, b + 4, b]] if k % 2 else [[a, a + 4, b], [b, a + 4, b + 4]]
+    return TriMesh(rest, np.array(faces))
+
+
+def twisting_box(frame_count: int = 120, rate: float = 24.0) -> Animation:
+    """The guide: twist, hold, untwist with a shake, sudden stop, stillness."""
+    mesh = box_mesh()
+    times = np.arange(frame_count) / rate
+    return Animation(mesh, times, np.stack([_pose(mesh.rest, time) for time in times]))
+
+
+def _pose(rest: Points, time: float) -> Points:
+    top = rest[:, 1] > 0.5 * _HEIGHT
+    moved = rest.copy()
+    now = min(time, _STOP)
+    angle, lift, sway = _twist(now), _lift(now), _sway(now)
+    turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
+    moved[top] = rest[top] @ turn.T + np.array([sway[0], lift, sway[1]])
+    return moved
+
+
+def _smooth(time: float, start: float, end: float) -> float:
+    u = float(np.clip((time - start) / (end - start), 0.0, 1.0))
+    return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)
+
+
+def _twist(time: float) -> float:
+    return np.radians(100.0) * (_smooth(time, 0.3, 1.4) - _smooth(time, 1.9, 2.6))
+
+
+def _lift(time: float) -> float:
+    """The top sinks a little while twisted: cloth that cannot stretch would do so by itself."""
+    return -0.12 * (_smooth(time, 0.3, 1.4) - _smooth(time, 1.9, 2.6))
+
+
+def _sway(time: float) -> Vector | Array:
+    """A shake that grows until it is cut at its fastest moment."""
+    envelope = _smooth(time, 2.0, 2.9)
+    phase = 2.0 * np.pi * 2.0 * (time - _STOP)
+    return envelope * np.array([0.16 * np.sin(phase), 0.05 * np.sin(0.5 * phase)])
