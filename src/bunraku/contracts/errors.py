@@ -23,9 +23,7 @@ class PhysicsStopped(BunrakuError):
     """The simulation could not be carried on. What was finished before is kept."""
 
 
-def input_error(
-    what: str, *, where: str = "", got: object = None, allowed: str = "", remedy: str = ""
-) -> InputError:
+def input_error(what: str, *, where: str = "", got: object = None, allowed: str = "", remedy: str = "") -> InputError:
     """Compose the standard sentence: what, where, value, allowed, remedy."""
     text = f"{where}: {what}" if where else what
     if got is not None:

@@ -15,10 +15,10 @@ class Outcome(Enum):
 
     CONVERGED = "converged"
     ITERATION_LIMIT = "took the allowed number of Newton iterations"
-    NOT_CONVERGED = "Newton's method did not converge; try more substeps, a slower guide, a stiffer material or more damping"
-    LINE_SEARCH_FAILED = (
-        "no step along Newton's direction lowered the energy; try more substeps or a slower guide"
+    NOT_CONVERGED = (
+        "Newton's method did not converge; try more substeps, a slower guide, a stiffer material or more damping"
     )
+    LINE_SEARCH_FAILED = "no step along Newton's direction lowered the energy; try more substeps or a slower guide"
     NOT_FINITE = (
         "the solution became infinite or not a number; the guide is too violent for this step: "
         "try more substeps, a slower guide or a stiffer material"
@@ -27,7 +27,9 @@ class Outcome(Enum):
         "two directions ask for different things of the same vertices (a pin inside a tracked region, say); "
         "release one of them"
     )
-    FACTORISATION_FAILED = "the linear system could not be factorised; a region may be constrained twice or the mesh may be degenerate"
+    FACTORISATION_FAILED = (
+        "the linear system could not be factorised; a region may be constrained twice or the mesh may be degenerate"
+    )
 
     @property
     def usable(self) -> bool:

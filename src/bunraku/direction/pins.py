@@ -46,9 +46,7 @@ def pin_constraint(pin: Pin, shell: TriMesh, start: Points, mass: Vector) -> Lin
     def goals(time: float) -> Vector:
         return follow(time)[:, axes].reshape(-1)
 
-    return LinearConstraint(
-        jacobian, goals, lambda time: np.full(rows, strength.at(time)), felt_mass(jacobian, mass)
-    )
+    return LinearConstraint(jacobian, goals, lambda time: np.full(rows, strength.at(time)), felt_mass(jacobian, mass))
 
 
 def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
@@ -66,9 +64,7 @@ def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
 
 def _checked_axes(axes: str) -> Integers:
     if not axes or any(axis not in "xyz" for axis in axes) or len(set(axes)) != len(axes):
-        raise input_error(
-            "pin.axes must name one, two or three of x, y and z", got=axes, allowed="'y', 'xz', 'xyz', …"
-        )
+        raise input_error("pin.axes must name one, two or three of x, y and z", got=axes, allowed="'y', 'xz', 'xyz', …")
     return np.array(["xyz".index(axis) for axis in axes])
 
 

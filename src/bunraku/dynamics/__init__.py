@@ -3,6 +3,6 @@
 from .implicit_euler import Frozen as Frozen
 from .implicit_euler import ImplicitEuler as ImplicitEuler
 from .minimise import NewtonSettings as NewtonSettings
+from .statics import settle as settle
 from .system import Mass as Mass
 from .system import System as System
-from .statics import settle as settle

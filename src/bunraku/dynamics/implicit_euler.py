@@ -19,6 +19,7 @@ import numpy as np
 from bunraku.contracts import (
     Array,
     Energy,
+    Integers,
     LinearRows,
     Outcome,
     Points,
@@ -84,9 +85,7 @@ class ImplicitEuler:
 
     order = 1
 
-    def __init__(
-        self, system: System, settings: NewtonSettings | None = None, *, threads: int | None = None
-    ) -> None:
+    def __init__(self, system: System, settings: NewtonSettings | None = None, *, threads: int | None = None) -> None:
         self._system = system
         self._settings = settings or NewtonSettings()
         self._threads = threads
@@ -126,14 +125,21 @@ class ImplicitEuler:
         if outcome.usable:
             after = replace(after, memory=self._system.remember(after))
         stats = {
-            "iterations": run.iterations, "last_step": run.last_step, "multipliers": run.multipliers,
-            "residual": residual, "residual_hard": worst, "seconds": seconds,
-        }  # fmt: skip
+            "iterations": run.iterations,
+            "factorisations": run.factorisations,
+            "last_step": run.last_step,
+            "multipliers": run.multipliers,
+            "residual": residual,
+            "residual_hard": worst,
+            "seconds": seconds,
+        }
         return Solution(after, outcome, stats, self._evidence(problem, x, outcome))
 
     def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float]) -> Outcome:
-        def direction(x: Points, gradient: Points) -> tuple[Points, Vector]:
-            return self._direction(problem, x, gradient, seconds)
+        def direction(x: Points, gradient: Points, *, fresh: bool, exact: bool) -> tuple[Points, Vector]:
+            if fresh:
+                self._factor(problem, x, seconds)
+            return self._direct(problem, x, gradient, exact, seconds)
 
         try:
             if self._settings.iterations is not None:
@@ -150,32 +156,31 @@ class ImplicitEuler:
         worst = int(np.nanargmax(pull)) if np.isfinite(pull).any() else 0
         return {"vertex": worst, "position": x[worst].tolist(), "imbalance": float(pull[worst])}
 
-    def _direction(
-        self, problem: Frozen, x: Points, gradient: Points, seconds: dict[str, float]
-    ) -> tuple[Points, Vector]:
-        """Newton's step to the conditions, and the multipliers."""
-        clock = time.perf_counter
-        begin = clock()
+    def _factor(self, problem: Frozen, x: Points, seconds: dict[str, float]) -> None:
+        begin = time.perf_counter()
         saddle = self._saddle or self._analyse(problem)
         blocks = problem.blocks(x)
-        assembled = clock()
+        assembled = time.perf_counter()
         saddle.factor(blocks, problem.stiffness)
-        factored = clock()
-        force = np.zeros(saddle.size)
-        force[: x.size] = -gradient.reshape(-1)
-        result = saddle.solve(force, -problem.residual(x))
         seconds["assemble"] += assembled - begin
-        seconds["factor"] += factored - assembled
-        seconds["solve"] += clock() - factored
+        seconds["factor"] += time.perf_counter() - assembled
+
+    def _direct(
+        self, problem: Frozen, x: Points, gradient: Points, exact: bool, seconds: dict[str, float]
+    ) -> tuple[Points, Vector]:
+        begin = time.perf_counter()
+        assert self._saddle is not None
+        force = np.zeros(self._saddle.size)
+        force[: x.size] = -gradient.reshape(-1)
+        result = self._saddle.solve(force, -problem.residual(x), rounds=12 if exact else 1)
+        seconds["solve"] += time.perf_counter() - begin
         return result.primal[: x.size].reshape(-1, 3), result.multipliers
 
     def _analyse(self, problem: Frozen) -> SaddleSystem:
         size = 3 * self._system.point_count
         stencils = [self._system.mass.stencil()]
         for energy in problem.energies:
-            stencils.extend(
-                _shifted(stencil, 3 * self._system.point_count, size) for stencil in energy.stencils(True)
-            )
+            stencils.extend(_shifted(stencil, 3 * self._system.point_count, size) for stencil in energy.stencils(True))
             size += energy.auxiliary_count
         single = self._settings.single
         factorisation = choose(threads=self._threads, single=single)
@@ -186,7 +191,7 @@ class ImplicitEuler:
 def _shifted(stencil: Stencil, point_unknowns: int, first: int) -> Stencil:
     """An energy numbers its auxiliary unknowns from 3n; move them to `first`."""
 
-    def move(unknowns: Array) -> Array:
+    def move(unknowns: Integers) -> Integers:
         return np.where(unknowns >= point_unknowns, unknowns + (first - point_unknowns), unknowns)
 
     return Stencil(move(stencil.rows), None if stencil.columns is None else move(stencil.columns))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Constraint, EnergySource, Points, Sparse, State, Stencil, Vector
+from bunraku.contracts import Array, Constraint, EnergySource, Integers, Points, Sparse, State, Stencil, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Mass:
         return factor * np.repeat(block, 3, axis=0)
 
 
-def _pair_unknowns(pair: Array) -> Array:
+def _pair_unknowns(pair: Integers) -> Integers:
     """(3m, 2) coordinates of vertex pairs (m, 2); a vertex paired with itself appears once, then −1."""
     out = (3 * pair[:, None, :] + np.arange(3)[None, :, None]).reshape(-1, 2)
     out[out[:, 0] == out[:, 1], 1] = -1

@@ -54,7 +54,7 @@ class Compliance:
     def gathered(self, shares: Array) -> Vector:
         """(m,) sum over elements of (k, w)."""
         kept = self.edges >= 0
-        return np.bincount(self.edges[kept], weights=shares[kept], minlength=self.edge_count)
+        return np.bincount(self.edges[kept], weights=shares[kept], minlength=self.edge_count).astype(np.float64)
 
     def spread(self, moments: Vector) -> Array:
         """(k, w) C_T m of every element."""
@@ -189,9 +189,7 @@ class Bending:
         return self._make(self._mesh, self._hinges, rigidity, now.poisson)
 
     def _near(self, state: State) -> Vector:
-        return angles(
-            state.q.reshape(-1, 3), self._hinges.vertices, state.memory.get(ANGLES, self.rest_angles)
-        )
+        return angles(state.q.reshape(-1, 3), self._hinges.vertices, state.memory.get(ANGLES, self.rest_angles))
 
     def elastic(self, time: float, near: Vector | None = None) -> BendingEnergy:
         """The energy without damping at a time [s]."""
@@ -233,9 +231,7 @@ def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Ve
     product = np.empty((len(cosine), 3, 3))
     for i, (j, k) in enumerate(others):
         product[:, i, i] = 0.5 * (1.0 + cosine[:, i] ** 2) / (sine[:, j] * sine[:, k]) ** 2
-        mixed = (
-            0.5 * (cosine[:, i] * cosine[:, j] - cosine[:, k]) / (sine[:, i] * sine[:, j] * sine[:, k] ** 2)
-        )
+        mixed = 0.5 * (cosine[:, i] * cosine[:, j] - cosine[:, k]) / (sine[:, i] * sine[:, j] * sine[:, k] ** 2)
         product[:, i, j] = product[:, j, i] = mixed
     scale = face_areas(mesh.rest, mesh.faces) / (rigidity * (1.0 - poisson**2))
     nu = poisson[:, None, None]

@@ -101,9 +101,7 @@ def _corner_rate(e, de, r, dr, sign, g, dg):
         dn = n1[axis] + n2[axis]
         g[axis] = -sign * length * n[axis] / square
         dg[axis] = -sign * (
-            stretch * n[axis] / square
-            + length * dn / square
-            - 2.0 * length * n[axis] * slope / (square * square)
+            stretch * n[axis] / square + length * dn / square - 2.0 * length * n[axis] * slope / (square * square)
         )
     t = _dot(r, e) / (length * length)
     return t, (_dot(dr, e) + _dot(r, de) - 2.0 * t * _dot(e, de)) / (length * length)
@@ -122,9 +120,7 @@ def _hessians(x, hinges, out):
             t2, dt2 = _corner_rate(e, de, r2, dr2, 1.0, g2, dg2)
             t3, dt3 = _corner_rate(e, de, r3, dr3, -1.0, g3, dg3)
             for axis in range(3):
-                out[h, axis, column] = (
-                    dt2 * g2[axis] - (1.0 - t2) * dg2[axis] + dt3 * g3[axis] - (1.0 - t3) * dg3[axis]
-                )
+                out[h, axis, column] = dt2 * g2[axis] - (1.0 - t2) * dg2[axis] + dt3 * g3[axis] - (1.0 - t3) * dg3[axis]
                 out[h, 3 + axis, column] = -dt2 * g2[axis] - t2 * dg2[axis] - dt3 * g3[axis] - t3 * dg3[axis]
                 out[h, 6 + axis, column] = dg2[axis]
                 out[h, 9 + axis, column] = dg3[axis]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Points, State, Stencil, Vector
+from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend, stretching_stiffness
 from bunraku.numerics import Scatter
@@ -52,9 +52,7 @@ class MembraneEnergy:
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
         local = np.empty((len(self.faces), 3, 3))
-        _forces(
-            x, self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, local
-        )
+        _forces(x, self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, local)
         return self.scatter.sum(local)
 
     def stencils(self, psd: bool) -> Sequence[Stencil]:
@@ -64,9 +62,7 @@ class MembraneEnergy:
     def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
         """With psd, compressive principal stresses are left out of the geometric term."""
         out = np.empty((len(self.faces), 9, 9))
-        _blocks(
-            x, self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, psd, out
-        )
+        _blocks(x, self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, psd, out)
         return (out,)
 
 
@@ -110,16 +106,14 @@ class Membrane:
         if not viscosity.any():
             return base
         previous = strains(state.q.reshape(-1, 3), base.faces, base.gradients)
-        return MembraneEnergy(
-            base.faces, base.gradients, base.areas, base.stiffness, viscosity, previous, base.scatter
-        )
+        return MembraneEnergy(base.faces, base.gradients, base.areas, base.stiffness, viscosity, previous, base.scatter)
 
     def remember(self, state: State) -> Mapping[str, Array]:
         """Nothing: strain is a function of the points."""
         return {}
 
 
-def point_unknowns(vertices: Array) -> Array:
+def point_unknowns(vertices: Integers) -> Integers:
     """(m, 3k) coordinate unknowns of vertices (m, k)."""
     return (3 * vertices[:, :, None] + np.arange(3)).reshape(len(vertices), -1)
 

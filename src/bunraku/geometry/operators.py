@@ -27,4 +27,4 @@ def area_mass_matrix(mesh: TriMesh, density: Vector | float = 1.0) -> Sparse:
 def lumped_mass(mesh: TriMesh, density: Vector | float = 1.0) -> Vector:
     """(n,) a third of each face's density × area at each of its corners; row sums of `area_mass_matrix`."""
     share = np.repeat(face_areas(mesh.rest, mesh.faces) * density / 3.0, 3)
-    return np.bincount(mesh.faces.reshape(-1), weights=share, minlength=mesh.point_count)
+    return np.bincount(mesh.faces.reshape(-1), weights=share, minlength=mesh.point_count).astype(np.float64)

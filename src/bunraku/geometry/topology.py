@@ -40,9 +40,7 @@ class Edges:
 def edges(faces: Faces) -> Edges:
     """Edges of the faces (f, 3), numbered in lexicographic order of their vertices."""
     pairs = np.stack([faces[:, [1, 2]], faces[:, [2, 0]], faces[:, [0, 1]]], axis=1).reshape(-1, 2)
-    unique, inverse, counts = np.unique(
-        np.sort(pairs, axis=1), axis=0, return_inverse=True, return_counts=True
-    )
+    unique, inverse, counts = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True, return_counts=True)
     return Edges(unique, inverse.reshape(-1, 3), counts)
 
 

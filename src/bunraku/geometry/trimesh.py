@@ -91,9 +91,7 @@ def vertex_normals(x: Points, faces: Faces) -> Points:
     weighted = face_normals(x, faces)
     total = np.zeros_like(x)
     for axis in range(3):
-        total[:, axis] = np.bincount(
-            faces.reshape(-1), weights=np.repeat(weighted[:, axis], 3), minlength=len(x)
-        )
+        total[:, axis] = np.bincount(faces.reshape(-1), weights=np.repeat(weighted[:, axis], 3), minlength=len(x))
     length = np.linalg.norm(total, axis=1, keepdims=True)
     return np.divide(total, length, out=np.zeros_like(total), where=length > 0)
 
@@ -101,4 +99,4 @@ def vertex_normals(x: Points, faces: Faces) -> Points:
 def vertex_areas(x: Points, faces: Faces) -> Vector:
     """(n,) a third of the area of the faces around each vertex [m²]."""
     areas = face_areas(x, faces) / 3.0
-    return np.bincount(faces.reshape(-1), weights=np.repeat(areas, 3), minlength=len(x))
+    return np.bincount(faces.reshape(-1), weights=np.repeat(areas, 3), minlength=len(x)).astype(np.float64)

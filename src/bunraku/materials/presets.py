@@ -66,9 +66,7 @@ def preset(name: str) -> ShellMaterial:
     if name in PRESETS:
         return PRESETS[name].material
     near = difflib.get_close_matches(name, PRESETS, n=1)
-    raise input_error(
-        "unknown material", got=name, allowed=", ".join(PRESETS), remedy=f"'{near[0]}'" if near else ""
-    )
+    raise input_error("unknown material", got=name, allowed=", ".join(PRESETS), remedy=f"'{near[0]}'" if near else "")
 
 
 def as_material(given: ShellMaterial | str) -> ShellMaterial:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from bunraku.contracts import Array, Vector, input_error
+from bunraku.contracts import Array, Faces, Integers, Vector, input_error
 from bunraku.motion import Curve, CurveLike
 
 # name: (lower bound, bound itself allowed?, upper bound, unit); the upper bounds catch unit mistakes.
@@ -120,16 +120,16 @@ class MaterialBlend:
         return cls((material,), np.ones((face_count, 1)))
 
     @classmethod
-    def by_vertex(cls, materials: Sequence[ShellMaterial], weights: Array, faces: Array) -> MaterialBlend:
+    def by_vertex(cls, materials: Sequence[ShellMaterial], weights: Array, faces: Faces) -> MaterialBlend:
         """From weights (n, k) painted on vertices; a face takes the mean of its corners."""
         return cls(tuple(materials), np.asarray(weights, dtype=np.float64)[faces].mean(axis=1))
 
     @classmethod
     def by_region(
-        cls, base: ShellMaterial, regions: Sequence[ShellMaterial], labels: Array, faces: Array
+        cls, base: ShellMaterial, regions: Sequence[ShellMaterial], labels: Integers, faces: Faces
     ) -> MaterialBlend:
         """`labels` (f,) or (n,): region of each face or vertex, −1 for `base`; vertex labels blend across seams."""
-        labels = np.asarray(labels)
+        labels = np.asarray(labels, dtype=np.int64)
         weights = np.eye(len(regions) + 1)[labels + 1]
         if len(labels) == len(faces):
             return cls((base, *regions), weights)

@@ -30,9 +30,7 @@ class Curve:
     def __post_init__(self) -> None:
         times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
         if times.ndim != 1 or len(times) == 0 or values.shape != times.shape or len(self.eases) != len(times):
-            raise input_error(
-                "a curve needs as many times as values and eases", got=(times.shape, values.shape)
-            )
+            raise input_error("a curve needs as many times as values and eases", got=(times.shape, values.shape))
         if not (np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all()):
             raise input_error("a curve's keys must be finite and increase in time", got=times.tolist())
         for ease in self.eases:
@@ -71,7 +69,7 @@ class Curve:
         elif ease == "smooth":
             u = u * u * (3.0 - 2.0 * u)
         a, b = float(self.values[k]), float(self.values[k + 1])
-        return a + u * (b - a)
+        return min(max(a + u * (b - a), min(a, b)), max(a, b))  # a + (b − a) may round beyond b
 
     @property
     def constant(self) -> bool:

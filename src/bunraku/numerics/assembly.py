@@ -54,9 +54,7 @@ class Pattern:
             lengths.append(int(np.prod(stencil.block_shape)))
             offset += lengths[-1]
         diagonal = np.arange(size)
-        key = np.concatenate(
-            [*(r * size + c for r, c in zip(rows, columns, strict=True)), diagonal * (size + 1)]
-        )
+        key = np.concatenate([*(r * size + c for r, c in zip(rows, columns, strict=True)), diagonal * (size + 1)])
         source = np.concatenate([*sources, np.full(size, -1)])
         order = np.argsort(key, kind="stable")
         key, source = key[order], source[order]

@@ -21,6 +21,7 @@ from bunraku.contracts import Array, Factorisation, Sparse, Stencil, Vector
 
 from .assembly import Pattern, symmetric_product
 
+_SETTLED = 1e-13  # relative residual at which refinement has nothing left to do
 _DELTA = {"float64": 1e-8, "float32": 1e-4}
 
 
@@ -33,7 +34,7 @@ class SaddleResult:
     multipliers: Vector
     """(r,) λ: the force of the conditions on A's unknowns is −Jᵀλ"""
     error: float
-    """largest residual left, relative to the right-hand side, in equilibrated rows"""
+    """largest residual left, relative to the right-hand side, in equilibrated rows; ∞ if not looked at"""
 
 
 class SaddleSystem:
@@ -93,20 +94,20 @@ class SaddleSystem:
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
         """For right-hand sides f (N,) and c (r,) = goals − J x."""
         b = np.concatenate([force, self._weight * conditions]) * self._scale
-        y = np.zeros_like(b)
-        residual, size = b, float(np.abs(b).max(initial=0.0))
-        scale, best = (size or 1.0), np.inf
-        for _ in range(rounds):
-            if not size < 0.5 * best or size <= 1e-14 * scale:
+        y = self._factorisation.solve(b)
+        error = np.inf
+        scale = float(np.abs(b).max(initial=0.0)) or 1.0
+        for _ in range(rounds - 1):
+            residual = b - symmetric_product(self.pattern.indptr, self.pattern.indices, self._values, y)
+            size = float(np.abs(residual).max(initial=0.0)) / scale
+            if not size < 0.5 * error:
                 break
-            best = size
-            trial = y + self._factorisation.solve(residual)
-            residual = b - symmetric_product(self.pattern.indptr, self.pattern.indices, self._values, trial)
-            size = float(np.abs(residual).max(initial=0.0))
-            if size < best or not np.isfinite(best):
-                y = trial
+            error = size
+            if error <= _SETTLED:
+                break
+            y = y + self._factorisation.solve(residual)
         y = y * self._scale
-        return SaddleResult(y[: self.size], self._weight * y[self.size :], min(size, best) / scale)
+        return SaddleResult(y[: self.size], self._weight * y[self.size :], error)
 
     def inertia(self) -> tuple[int, int]:
         """Positive and negative pivots of the last factor."""

@@ -55,9 +55,7 @@ class Camera:
         width, height = size
         right, up, forward = self.axes()
         focal = 0.5 * height / np.tan(np.radians(0.5 * self.field_of_view))
-        return np.stack(
-            [focal * right + 0.5 * width * forward, -focal * up + 0.5 * height * forward, forward]
-        )
+        return np.stack([focal * right + 0.5 * width * forward, -focal * up + 0.5 * height * forward, forward])
 
     def project(self, x: Points, size: tuple[int, int]) -> Points:
         """(n, 3) pixel column, row and depth [m] of points (n, 3); not finite on the plane of the eye."""

@@ -25,7 +25,7 @@ Whole = NDArray[np.int32]
 KEY_LIGHTS, KEY_TEXELS = 16, 384
 SKY_LIGHTS, SKY_TEXELS = 64, 160
 GROUND_TEXELS = 256, 128  # of the key light's shadow, of the sky's
-STRIP = 24  # [rows] drawn by one thread at a time
+STRIP = 24  # [rows] drawn by one thread at a time; a multiple of four, the period of the dither
 LARGEST_SIDE = 16_384  # [pixels]
 
 # Sample positions in sixteenths of a pixel. No two share a row or column: edges along either axis are smooth.
@@ -159,7 +159,7 @@ def _draw_strip(scene: _Scene, look: _Look, offsets: Array, first: int, image: I
     floor = scene.unprojection[1] / scene.floor if scene.floor < 0.0 else np.zeros(3)
     count = shade.gather(seen, nearness, offsets, first, floor, pixel, face, place, weight, bare)
 
-    linear = np.empty((rows, width, 3))
+    linear = np.zeros((rows, width, 3))
     shade.backdrop(
         bare, first, image.shape[0], scene.unprojection, scene.reach, scene.floor,
         look.backdrop, tuple(scene.ground_key), tuple(scene.ground_sky), linear,
@@ -176,10 +176,8 @@ def _light_fragments(
     mesh, triangles, maps = scene.mesh, scene.triangles, scene.key_maps
     count = len(face)
     weights, point, normal = (np.empty((count, 3)) for _ in range(3))
-    bend, sky, key, cover = np.empty(count), np.empty(count), np.empty(count), np.zeros(count)
-    shade.locate(
-        face, place, triangles.planes, triangles.front, *mesh, look.smooth, weights, point, normal, bend
-    )
+    bend, sky, key, cover = np.empty(count), np.empty(count), np.zeros(count), np.zeros(count)
+    shade.locate(face, place, triangles.planes, triangles.front, *mesh, look.smooth, weights, point, normal, bend)
     where = scene.lattice
     shade.on_lattice(face, weights, triangles.front, where.order, where.table, scene.sky_share, sky)
     key_share(point, normal, look.lamps[0], maps.frames, maps.heights, 1.5 * maps.texel, key)
@@ -215,7 +213,8 @@ def _look(style: Style, camera: Camera, size: tuple[int, int]) -> _Look:
         _linear([style.ground, style.background]),
         np.stack([_in_studio(style.light, camera), _in_studio(opposite, camera)]),
         (*map(float, strengths), float(style.cavity * 0.01 * view)),
-        float(style.edge_width * size[1] / 720.0) if style.edges else 0.0,
+        # Thinner than this a line in a small picture is not a line.
+        max(float(style.edge_width * size[1] / 720.0), 0.8) if style.edges else 0.0,
         bool(style.smooth),
     )
 
@@ -227,11 +226,11 @@ def _linear(colours: list[Triple]) -> Array:
 
 
 @lru_cache(maxsize=1)
-def _srgb_curve() -> Image:
-    """(4096,) sRGB bytes over the square root of linear light; a shoulder instead of burnt highlights."""
+def _srgb_curve() -> Vector:
+    """(4096,) sRGB levels, 0 to 255, over the square root of linear light; a shoulder, not burnt highlights."""
     linear = np.linspace(0.0, shade.CURVE_END, 4096) ** 2
     knee = 0.7
     soft = knee + (1.0 - knee) * (1.0 - np.exp(-(linear - knee) / (1.0 - knee)))
     value = np.where(linear < knee, linear, soft)
     encoded = np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1 / 2.4) - 0.055)
-    return np.round(255.0 * encoded).astype(np.uint8)
+    return 255.0 * encoded

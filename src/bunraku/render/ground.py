@@ -32,11 +32,9 @@ UNSHADED = GroundLight(np.zeros(2), np.ones(2), np.ones((1, 1)))
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _light_rows(corner, step, height, first, weights, frames, heights, share, gap):
-    """Share of light on texel rows from `first` on; mean height of what is in its way, times 1 − share."""
-    share[:], gap[:] = 0.0, 0.0
-    total = np.sum(weights)
+    """Add up, on texel rows from `first` on, the light and the height of what is in its way [m]."""
     for m in range(len(weights)):
-        weight = weights[m] / total
+        weight = weights[m]
         if weight == 0.0:
             continue
         for i in range(share.shape[0]):
@@ -59,14 +57,13 @@ def ground_light(
     `reach` limits how far from the mesh a shadow is followed, in multiples of its height over the ground.
     """
     d = maps.directions
-    weights = np.maximum(d[:, 1], 0.0) * (
-        d[:, 1] > 1e-3
-    )  # what comes from below the ground counts for nothing
+    weights = np.maximum(d[:, 1], 0.0) * (d[:, 1] > 1e-3)  # what comes from below the ground counts for nothing
     if not weights.any():
         return UNSHADED
     low, high = _rectangle(x, height, d[weights > 0.0], reach)
     step = (high - low) / resolution
-    share, gap = np.empty((resolution, resolution)), np.empty((resolution, resolution))
+    weights /= weights.sum()
+    share, gap = np.zeros((resolution, resolution)), np.zeros((resolution, resolution))
 
     def light_rows(k: int) -> None:
         rows = slice(ROWS * k, ROWS * (k + 1))

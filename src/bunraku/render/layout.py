@@ -38,9 +38,7 @@ def side_by_side(left: Image, right: Image, *, captions: tuple[str, str] = ("gui
 
 def moments(frame_count: int, count: int = 8) -> Integers:
     """(k,) indices of up to `count` different frames, evenly spread, the first and the last among them."""
-    return np.unique(
-        np.round(np.linspace(0, max(frame_count - 1, 0), min(count, frame_count))).astype(np.int64)
-    )
+    return np.unique(np.round(np.linspace(0, max(frame_count - 1, 0), min(count, frame_count))).astype(np.int64))
 
 
 def contact_sheet(

@@ -83,9 +83,8 @@ def _map_points(x, axes, resolution, frame):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _draw_map(x, faces, axes, frame, heights):
-    """Draw the triangles into one map (r, r), keeping the greatest height; fill the light's frame (3, 4)."""
+    """Draw the triangles into one map (r, r), keeping the greatest height; fill its frame (3, 4)."""
     mapped = _map_points(x, axes, len(heights), frame)
-    heights[:] = -np.inf
     for f in range(len(faces)):
         i, j, k = faces[f, 0], faces[f, 1], faces[f, 2]
         ax, ay, az = mapped[i, 0], mapped[i, 1], mapped[i, 2]
@@ -125,7 +124,7 @@ def depth_maps(x: Points, faces: Faces, directions: Array, resolution: int) -> D
     side /= np.linalg.norm(side, axis=1, keepdims=True)
     axes = np.stack([side, np.cross(directions, side), directions], axis=1)
     frames = np.zeros((count, 3, 4))
-    heights = np.empty((count, resolution, resolution), dtype=np.float32)
+    heights = np.full((count, resolution, resolution), -np.inf, dtype=np.float32)
     share_out(lambda m: _draw_map(x, faces, axes[m], frames[m], heights[m]), count)
     finest = np.linalg.norm(frames[:, :2, :3], axis=2).min(initial=np.inf)
     return DepthMaps(directions, frames, heights, float(1.0 / finest))
@@ -144,8 +143,7 @@ def height_over(frame, heights, x, y, z):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _sky_visibility(x, normals, weights, directions, frames, heights, lift, result):
-    everything = np.full((len(x), 2), 1e-9)
-    reached = np.full((len(x), 2), 1e-9)
+    everything, reached = np.zeros((len(x), 2)), np.zeros((len(x), 2))
     for m in range(len(weights)):  # light by light: one map at a time stays in the cache
         d0, d1, d2 = directions[m, 0], directions[m, 1], directions[m, 2]
         for p in range(len(x)):
@@ -157,7 +155,10 @@ def _sky_visibility(x, normals, weights, directions, frames, heights, lift, resu
             everything[p, side] += weights[m] * abs(cosine)
             if height_over(frames[m], heights[m], y0, y1, y2) <= 0.5 * lift:
                 reached[p, side] += weights[m] * abs(cosine)
-    result[:] = reached / everything
+    for p in range(len(x)):
+        for side in range(2):  # a point without a normal, or without sky on one side, is not occluded
+            if everything[p, side] > 0.0:
+                result[p, side] = reached[p, side] / everything[p, side]
 
 
 def sky_visibility(x: Points, normals: Points, weights: Vector, maps: DepthMaps) -> Array:
@@ -170,9 +171,7 @@ def sky_visibility(x: Points, normals: Points, weights: Vector, maps: DepthMaps)
 
     def light_chunk(k: int) -> None:
         part = slice(CHUNK * k, CHUNK * (k + 1))
-        _sky_visibility(
-            x[part], normals[part], weights, maps.directions, maps.frames, maps.heights, lift, result[part]
-        )
+        _sky_visibility(x[part], normals[part], weights, maps.directions, maps.frames, maps.heights, lift, result[part])
 
     share_out(light_chunk, -(-len(x) // CHUNK))
     return result
@@ -180,8 +179,7 @@ def sky_visibility(x: Points, normals: Points, weights: Vector, maps: DepthMaps)
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def key_share(x, normals, direction, frames, heights, lift, result):
-    """Share (n,) of the key light's directions that reach points x (n, 3) with unit normals (n, 3)."""
-    result[:] = 0.0
+    """Add to result (n,) the share of the key light that reaches points x (n, 3) with unit normals (n, 3)."""
     for m in range(len(frames)):
         for p in range(len(x)):
             n0, n1, n2 = normals[p, 0], normals[p, 1], normals[p, 2]

@@ -125,9 +125,7 @@ def _set_up(x, faces, projection, unprojection, width, height, planes, scales, b
                 volume = x[a, 0] * n0 + x[a, 1] * n1 + x[a, 2] * n2
             sign = 1.0 if volume > 0.0 else -1.0
             for k in range(3):
-                planes[f, i, k] = sign * (
-                    n0 * unprojection[0, k] + n1 * unprojection[1, k] + n2 * unprojection[2, k]
-                )
+                planes[f, i, k] = sign * (n0 * unprojection[0, k] + n1 * unprojection[1, k] + n2 * unprojection[2, k])
         scale = 1.0 / abs(volume)
         if np.isfinite(scale) and scale > 0.0:  # else edge-on or without area: bounds stay empty
             scales[f] = scale

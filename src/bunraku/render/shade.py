@@ -13,8 +13,10 @@ CURVE_END = 1.5
 """square root of linear light at the end of the tone curve; brighter is as bright"""
 DEEPEST, HIGHEST = 0.3, 0.18
 """the most a valley darkens and a ridge lightens: wrinkles read, creases do not turn into ink"""
-KEY_TINT, FILL_TINT, SKY_TINT = (1.05, 1.0, 0.93), (0.96, 0.98, 1.08), (0.99, 0.985, 1.04)
+KEY_TINT, FILL_TINT, SKY_TINT = (1.05, 1.0, 0.93), (0.93, 0.985, 1.05), (0.99, 0.985, 1.04)
 """a warm key and a cool fill: colour tells apart what brightness alone would not"""
+DITHER = ((0, 8, 2, 10), (12, 4, 14, 6), (3, 11, 1, 9), (15, 7, 13, 5))
+"""where between two bytes a pixel changes over, in sixteenths: a slow gradient has no bands"""
 
 
 @njit(nogil=True, error_model="numpy")
@@ -143,9 +145,7 @@ def edge_cover(face, place, planes, width, result):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def light(
-    pixel, weight, outside, point, normal, bend, sky_part, key_part, cover, colours, lamps, strengths, image
-):
+def light(pixel, weight, outside, point, normal, bend, sky_part, key_part, cover, colours, lamps, strengths, image):
     """Add the fragments' light to the linear image (rows, width, 3).
 
     sky_part, key_part (m,): share of that light that arrives; cover (m,): how much is edge; colours (3, 3):
@@ -205,7 +205,6 @@ def backdrop(bare, first, height, unprojection, reach, floor, colours, key, sky,
     for row in range(rows):
         for column in range(width):
             part = bare[row, column]
-            image[row, column] = 0.0
             if part == 0.0:
                 continue
             u, v = column + 0.5, first + row + 0.5
@@ -236,4 +235,5 @@ def encode(linear, curve, image):
         for column in range(width):
             for c in range(3):
                 value = np.sqrt(max(linear[row, column, c], 0.0)) * scale + 0.5
-                image[row, column, c] = curve[int(min(value, len(curve) - 1.0))]
+                level = curve[int(min(value, len(curve) - 1.0))]
+                image[row, column, c] = int(level + (DITHER[row % 4][column % 4] + 0.5) / 16.0)

@@ -11,7 +11,7 @@ from .camera import Triple
 class Style:
     """A studio: one soft grazing key light, a cool fill, a sky with occlusion, a thin rim."""
 
-    front: Triple = (0.80, 0.765, 0.72)
+    front: Triple = (0.77, 0.73, 0.685)
     """colour of faces seen from outside"""
     back: Triple = (0.70, 0.36, 0.26)
     """colour of faces seen from inside"""
@@ -29,7 +29,7 @@ class Style:
     """direction towards the key light: right of the picture, up, towards the camera"""
     softness: float = 5.0
     """angular radius of the key light [degrees]: the width of its penumbra"""
-    key: float = 0.98
+    key: float = 0.95
     """strength of the key light"""
     fill: float = 0.30
     """strength of the fill light from the other side (casts no shadow)"""

@@ -96,5 +96,5 @@ def lattice(mesh: Surface, smooth: bool) -> Lattice:
         normals = np.repeat(face_normals(mesh.x, mesh.faces), len(weights), axis=0)
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0)
-    table = np.arange(count * len(weights)).reshape(count, -1)
+    table = np.arange(count * len(weights)).reshape(count, len(weights))
     return Lattice(order, table, x, normals)

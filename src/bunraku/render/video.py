@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -88,9 +89,12 @@ def _feed(process: subprocess.Popen[bytes], first: Image, rest: Iterable[Image])
                     allowed=str(first.shape),
                 )  # fmt: skip
             pipe.write(_even(image).tobytes())
-        pipe.close()
+        pipe.flush()
     except BrokenPipeError:
         return True
+    finally:
+        with suppress(OSError):  # what could not be sent is still in the buffer, and fails once more
+            pipe.close()
     return False
 
 

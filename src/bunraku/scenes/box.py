@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector
+from bunraku.contracts import Points, Vector
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
 
@@ -20,12 +20,12 @@ def box_mesh(width: float = _WIDTH, height: float = _HEIGHT) -> TriMesh:
     faces = [[0, 1, 2], [0, 2, 3], [4, 7, 6], [4, 6, 5]]
     for k in range(4):
         a, b = k, (k + 1) % 4
-        faces += [[a, a + 4, b + 4], [a, b + 4, b]] if k % 2 else [[a, a + 4, b], [b, a + 4, b + 4]]
+        faces += [[a, a + 4, b], [b, a + 4, b + 4]]
     return TriMesh(rest, np.array(faces))
 
 
 def twisting_box(frame_count: int = 120, rate: float = 24.0) -> Animation:
-    """The guide: twist, hold, untwist with a shake, sudden stop, stillness."""
+    """The guide: twist, hold, untwist, shake, sudden stop, stillness."""
     mesh = box_mesh()
     times = np.arange(frame_count) / rate
     return Animation(mesh, times, np.stack([_pose(mesh.rest, time) for time in times]))
@@ -47,16 +47,16 @@ def _smooth(time: float, start: float, end: float) -> float:
 
 
 def _twist(time: float) -> float:
-    return np.radians(100.0) * (_smooth(time, 0.3, 1.4) - _smooth(time, 1.9, 2.6))
+    return np.radians(55.0) * (_smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3))
 
 
 def _lift(time: float) -> float:
-    """The top sinks a little while twisted: cloth that cannot stretch would do so by itself."""
-    return -0.12 * (_smooth(time, 0.3, 1.4) - _smooth(time, 1.9, 2.6))
+    """The top sinks as it twists and ends lower than it began, so the walls are slack and free to swing."""
+    bounce = _smooth(time, 2.2, 2.8) * 0.05 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
+    return -0.05 * _smooth(time, 0.3, 1.3) + bounce
 
 
-def _sway(time: float) -> Vector | Array:
+def _sway(time: float) -> Vector:
     """A shake that grows until it is cut at its fastest moment."""
-    envelope = _smooth(time, 2.0, 2.9)
-    phase = 2.0 * np.pi * 2.0 * (time - _STOP)
-    return envelope * np.array([0.16 * np.sin(phase), 0.05 * np.sin(0.5 * phase)])
+    phase = 2.0 * np.pi * 1.25 * (time - _STOP)
+    return _smooth(time, 2.0, 2.8) * np.array([0.14 * np.sin(phase), 0.06 * np.sin(2.0 * phase)])

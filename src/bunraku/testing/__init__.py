@@ -1,1 +1,12 @@
+"""The shared checks for anyone who adds a class: differences, laws and orders. Knows contracts and geometry only."""
 
+from .collect import implementations as implementations
+from .constraints import check_constraint as check_constraint
+from .differences import CheckFailed as CheckFailed
+from .differences import falls_as as falls_as
+from .energies import check_energy as check_energy
+from .energies import dense_tangent as dense_tangent
+from .probes import Probe as Probe
+from .probes import sheet as sheet
+from .probes import shell_probes as shell_probes
+from .steppers import check_stepper as check_stepper

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Sparse, input_error
+from bunraku.contracts import Integers, Sparse, input_error
 from bunraku.geometry import TriMesh, area_mass_matrix, first_few, subdivide
 
 
@@ -25,7 +25,8 @@ class TestFunctions:
     """(n_shell, n_guide) how the guide's pose becomes the shell's, where the two correspond point by point"""
 
     def __post_init__(self) -> None:
-        guide, shell = sparse.csr_array(self.guide), sparse.csr_array(self.shell)
+        guide: Sparse = sparse.csr_array(self.guide)
+        shell: Sparse = sparse.csr_array(self.shell)
         if guide.shape[0] != shell.shape[0]:
             raise input_error(
                 "guide and shell must have the same number of test functions",
@@ -51,9 +52,7 @@ class TestFunctions:
                 "test functions belong to other meshes", got=f"{given[0]} guide and {given[1]} shell vertices",
                 allowed=f"{guide.point_count} and {shell.point_count}",
             )  # fmt: skip
-        return _unit_rows(self.guide @ area_mass_matrix(guide)), _unit_rows(
-            self.shell @ area_mass_matrix(shell)
-        )
+        return _unit_rows(self.guide @ area_mass_matrix(guide)), _unit_rows(self.shell @ area_mass_matrix(shell))
 
 
 def _unit_rows(matrix: Sparse) -> Sparse:
@@ -77,7 +76,7 @@ def hierarchy(guide: TriMesh, levels: int) -> tuple[TriMesh, TestFunctions]:
     return shell, TestFunctions(identity, sparse.csr_array(prolongation.T), prolongation)
 
 
-def pointwise(guide: TriMesh, shell: TriMesh, pairs: Array) -> PointTests:
+def pointwise(guide: TriMesh, shell: TriMesh, pairs: Integers) -> PointTests:
     """Vertex-to-vertex conditions, for comparison only: `pairs` (k, 2) guide vertex, shell vertex."""
     pairs = np.asarray(pairs, dtype=np.int64)
     return PointTests(pairs[:, 0], pairs[:, 1], guide.point_count, shell.point_count)
@@ -87,9 +86,9 @@ def pointwise(guide: TriMesh, shell: TriMesh, pairs: Array) -> PointTests:
 class PointTests:
     """Interpolating conditions: no averaging, hence the tugging the averages avoid."""
 
-    guide_vertices: Array
+    guide_vertices: Integers
     """(k,)"""
-    shell_vertices: Array
+    shell_vertices: Integers
     """(k,)"""
     guide_count: int
     shell_count: int

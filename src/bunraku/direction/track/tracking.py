@@ -167,9 +167,7 @@ def _average_constraint(
     jacobian = average_jacobian(of_shell)
     curve, rows = Curve.of(strength), jacobian.shape[0]
     goals: Callable[[float], Vector] = lambda time: (of_guide @ guide.at(time)).reshape(-1)  # noqa: E731
-    return LinearConstraint(
-        jacobian, goals, lambda time: np.full(rows, curve.at(time)), felt_mass(jacobian, lumped)
-    )
+    return LinearConstraint(jacobian, goals, lambda time: np.full(rows, curve.at(time)), felt_mass(jacobian, lumped))
 
 
 def _transfer(tests: Tests | None, guide: Animation, shell: TriMesh) -> Sparse | None:
@@ -206,9 +204,7 @@ def _start(
             )
         solution = settle(stepper, state, tolerance=1e-4 * shell.size)
         if not solution.outcome.usable:
-            raise PhysicsStopped(
-                f"the shell could not be brought to its first pose: {solution.outcome.value}"
-            )
+            raise PhysicsStopped(f"the shell could not be brought to its first pose: {solution.outcome.value}")
         return solution.value
     return state
 
@@ -250,9 +246,7 @@ class _TrackReport:
             "force": force.reshape(-1, 3),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
-            "bending": np.array(
-                self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)
-            ),
+            "bending": np.array(self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)),
             "gravity": np.array(self.weight.value(x)),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),

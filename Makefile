@@ -1,0 +1,38 @@
+# `make demo` and `make test` each set up everything they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-slow lint types docs verification clean
+
+demo: $(READY)
+	$(BIN)/bunraku demo
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pytest
+
+test-slow: $(READY)
+	$(BIN)/pytest -m slow
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+verification: $(READY)
+	$(BIN)/python -m tests.verification.report docs/verification.md
+
+$(READY): pyproject.toml
+	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'bunraku needs Python 3.11 or newer (got %d.%d); try: make demo PYTHON=python3.12' % sys.version_info[:2])"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache

@@ -1,0 +1,68 @@
+"""What a run tells while it goes. Whoever listens decides how to show it; a listener may raise to stop the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Started:
+    """The take's folder is there, the first frame comes next."""
+
+    shot: str
+    folder: Path
+    count: int
+    """frames to simulate in all, preroll included"""
+    done: int
+    """of these, already made by an earlier run"""
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """Something that takes a while and has no frames."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class FrameDone:
+    """A frame is finished and safe on disk."""
+
+    frame: float
+    """the file's frame number"""
+    index: int
+    """from 0, preroll included"""
+    count: int
+    residual: float | None
+    """largest distance of a region's average from the guide's [m]; None where nothing is directed"""
+    iterations: int
+    """Newton iterations of all its steps"""
+    preroll: bool
+    """simulated, but not to be written"""
+
+
+@dataclass(frozen=True)
+class PictureDone:
+    """A picture of the preview is finished."""
+
+    index: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Something the artist should know, though the work goes on."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The take is complete, or as complete as physics allows."""
+
+    folder: Path
+    sentences: tuple[str, ...]
+
+
+Event = Started | Preparing | FrameDone | PictureDone | Noticed | Finished

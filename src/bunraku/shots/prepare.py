@@ -1,0 +1,247 @@
+"""From a shot to a job: read its files, lay out its frames, and name everything that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bunraku.contracts import InputError, Integers, Sparse, Vector
+from bunraku.direction import Job, Pin
+from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
+from bunraku.geometry import TriMesh, check_physical, first_few
+from bunraku.io import Clip
+from bunraku.io.sample import local_origin
+from bunraku.materials import MaterialBlend
+from bunraku.motion import Animation, Curve
+
+from .findings import Place
+from .inputs import InputFile, hashed, read_guide, read_rest
+from .preroll import with_preroll
+from .shot import Shot
+from .spec import ObjectTable, PinTable, RegionTable, in_seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A shot whose files are read and fit together. Coordinates are about `origin`."""
+
+    shot: Shot
+    """resolved: name and frames filled in"""
+    name: str
+    """the object's"""
+    clip: Clip
+    """the guide's file: rate, unit, axis"""
+    inputs: tuple[InputFile, ...]
+    guide: Animation
+    """over the shot's frames, preroll included"""
+    shell: TriMesh
+    tests: TestFunctions | None
+    prolongation: Sparse
+    """(n_shell, n_guide) how the guide's pose becomes the shell's"""
+    material: MaterialBlend
+    pins: tuple[Pin, ...]
+    strength: Curve
+    numbers: Vector
+    """(t,) frame numbers, preroll included"""
+    origin: Vector
+    """(3,) [m] in the world"""
+
+    @property
+    def table(self) -> ObjectTable:
+        """The object's settings."""
+        return self.shot.object[self.name]
+
+    @property
+    def preroll(self) -> int:
+        """Frames simulated but not written."""
+        return self.shot.shot.preroll
+
+    @property
+    def times(self) -> Vector:
+        """(t,) of the frames [s]."""
+        return self.numbers / self.clip.rate
+
+    def job(self, threads: int | None = None) -> Job:
+        """The job that makes the frames."""
+        physics = self.shot.physics
+        job = tracking_job(
+            self.guide, self.shell, self.tests, material=self.material, pins=self.pins,
+            gravity=physics.gravity, substeps=physics.substeps,
+            iterations=None if physics.iterations == "converge" else physics.iterations,
+            tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, start=physics.start,
+            velocity="zero" if self.preroll else "guide", strength=self.strength, threads=threads,
+        )  # fmt: skip
+        return replace(job, times=self.times)  # the guide may have samples between frames
+
+
+def prepare(shot: Shot) -> Prepared:
+    """Read the shot's files; raises one InputError with everything that does not fit."""
+    (name, table), = shot.object.items()
+    place = shot.place.at("object").at(name)
+    clip, guide_file = _read_clip(shot, table, place)
+    rest = _read_rest(table, place, clip)
+    place.raise_all()
+    numbers = _frame_numbers(shot, clip, shot.place.at("shot"))
+    place = replace(place, findings=place.findings)
+    shell, tests, prolongation = _shell(clip.mesh if rest is None else rest, table)
+    _check_meshes(clip.mesh, shell, place)
+    material = _material(table, shell, clip.rate, place)
+    held = [_held_vertices(pin, table, shell, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
+    place.raise_all()
+    guide = _lay_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
+    origin = local_origin(guide.points[shot.shot.preroll])
+    guide, shell = _moved(guide, -origin), shell.with_rest(shell.rest - origin)
+    pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
+    first = numbers[0] - shot.shot.preroll
+    return Prepared(
+        shot=_resolved(shot, numbers), name=name, clip=clip, inputs=_inputs(name, guide_file, table.mesh.file),
+        guide=guide, shell=shell, tests=tests, prolongation=prolongation, material=material, pins=tuple(pins),
+        strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
+        numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
+    )  # fmt: skip
+
+
+def _read_clip(shot: Shot, table: ObjectTable, place: Place) -> Any:
+    """(clip, its file), or (None, None) after a refusal."""
+    try:
+        return read_guide(table.guide, shot.shot.rate, shot.output.folder)
+    except InputError as error:
+        place.at("guide").pass_on(error)
+        return None, None
+
+
+def _read_rest(table: ObjectTable, place: Place, clip: Clip | None) -> TriMesh | None:
+    """The rest shape of `mesh.file`, which must have the guide's vertices and faces."""
+    try:
+        rest = read_rest(table.mesh)
+    except InputError as error:
+        return place.at("mesh").pass_on(error)
+    if rest is None or clip is None:
+        return rest
+    counts = [f"{mesh.point_count} vertices and {len(mesh.faces)} faces" for mesh in (rest, clip.mesh)]
+    if counts[0] != counts[1] or not np.array_equal(rest.faces, clip.mesh.faces):
+        wired = " wired differently" if counts[0] == counts[1] else ""
+        place.at("mesh").refuse(
+            "the mesh has another topology than the guide, and following such a guide is not yet there",
+            got=counts[0] + wired, allowed=f"{counts[1]} as the guide has", remedy="mesh = { levels = 3 }",
+        )  # fmt: skip
+    return rest
+
+
+def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
+    """(t,) the frames to write: the shot's range or the guide's, one by one."""
+    low, high = float(clip.frames[0]), float(clip.frames[-1])
+    if shot.shot.frames is None:
+        return low + np.arange(int(np.floor(high - low + 1e-6)) + 1)
+    first, last = shot.shot.frames
+    if first < low - 1e-6 or last > high + 1e-6:
+        place.at("frames").refuse(
+            "the guide has no such frames", got=f"{first} to {last}", allowed=f"{low:g} to {high:g}"
+        )
+        place.raise_all()
+    return np.arange(first, last + 1, dtype=np.float64)
+
+
+def _shell(rest: TriMesh, table: ObjectTable) -> tuple[TriMesh, TestFunctions | None, Sparse]:
+    shell, tests = hierarchy(rest, table.mesh.split)
+    return shell, (None if table.track.method == "none" else tests), sparse.csr_array(tests.prolongation)
+
+
+def _check_meshes(guide: TriMesh, shell: TriMesh, place: Place) -> None:
+    for mesh, key in ((guide, "guide"), (shell, "mesh")):
+        try:
+            check_physical(mesh, "the mesh")
+        except InputError as error:
+            place.at(key).pass_on(error)
+
+
+def _region_vertices(region: RegionTable, shell: TriMesh, place: Place) -> Integers:
+    """(v,) vertices of a region; those that do not exist are refused."""
+    if region.faces is not None:
+        return np.unique(shell.faces[_indices(region.faces, len(shell.faces), place.at("faces"))])
+    return _indices(region.vertices or (), shell.point_count, place.at("vertices"))
+
+
+def _indices(given: Sequence[int], count: int, place: Place) -> Integers:
+    indices = np.array(given, dtype=np.int64)
+    outside = indices[indices >= count]
+    if len(outside):
+        place.refuse("numbers outside the shell", got=first_few(outside), allowed=f"0 to {count - 1}")
+    if len(np.unique(indices)) < len(indices):
+        place.refuse("names one twice", got=first_few(indices))
+    return indices[indices < count]
+
+
+def _material(table: ObjectTable, shell: TriMesh, rate: float, place: Place) -> MaterialBlend:
+    """The object's material and the regions' own: sharp for faces, blended around vertices."""
+    own = {name: region for name, region in table.regions.items() if region.material is not None}
+    on_vertices = np.zeros((shell.point_count, len(own) + 1))
+    on_faces = np.zeros((len(shell.faces), len(own) + 1))
+    for column, (name, region) in enumerate(own.items(), start=1):
+        where = place.at("regions").at(name)
+        if region.faces is not None:
+            on_faces[_indices(region.faces, len(shell.faces), where.at("faces")), column] = 1.0
+        else:
+            on_vertices[_region_vertices(region, shell, where), column] = 1.0
+    for claimed, what in ((on_vertices, "vertices"), (on_faces, "faces")):
+        twice = np.flatnonzero(claimed.sum(axis=1) > 1)
+        if len(twice):
+            place.at("regions").refuse(f"{what} lie in two regions with materials", got=first_few(twice))
+    on_vertices[:, 0] = on_vertices.sum(axis=1) == 0
+    weights = on_vertices[shell.faces].mean(axis=1)
+    sharp = on_faces.any(axis=1)
+    weights[sharp] = on_faces[sharp]
+    materials = [table.material, *(region.material for region in own.values() if region.material)]
+    return MaterialBlend(tuple(spec.at(rate) for spec in materials), weights)
+
+
+def _held_vertices(pin: PinTable, table: ObjectTable, shell: TriMesh, place: Place) -> Integers:
+    if pin.region is not None:
+        return _region_vertices(table.regions[pin.region], shell, place.at("region"))
+    return _indices(pin.vertices or (), shell.point_count, place.at("vertices"))
+
+
+def _pin(
+    pin: PinTable, vertices: Integers, guide: Animation, prolongation: Sparse, rate: float, origin: Vector
+) -> Pin:
+    to = None
+    if pin.to == "guide":
+        rows = prolongation[vertices]
+        points = np.stack([rows @ pose for pose in guide.points])
+        to = replace(guide, mesh=TriMesh(points[0], np.zeros((0, 3), np.int64)), points=points)
+    elif not isinstance(pin.to, str):
+        to = np.broadcast_to(np.array(pin.to) - origin, (len(vertices), 3))
+    return Pin(vertices, pin.axes, to, strength=in_seconds(pin.strength, rate))
+
+
+def _lay_out(guide: Animation, numbers: Vector, preroll: int, rate: float, rest: Any) -> Animation:
+    """The guide over the shot's frames: a sample at each of them, its own between them, and the preroll before."""
+    times = numbers / rate
+    inside = guide.times[(guide.times > times[0]) & (guide.times < times[-1])]
+    every = np.union1d(inside, times)
+    cut = Animation(guide.mesh, every, np.stack([guide.at(time) for time in every]), guide.interpolation)
+    if not preroll:
+        return cut
+    return with_preroll(cut, rest, np.arange(numbers[0] - preroll, numbers[0]) / rate)
+
+
+def _moved(animation: Animation, offset: Vector) -> Animation:
+    mesh = animation.mesh.with_rest(animation.mesh.rest + offset)
+    return replace(animation, mesh=mesh, points=animation.points + offset)
+
+
+def _resolved(shot: Shot, numbers: Vector) -> Shot:
+    """The shot with the range it takes from its guide."""
+    whole = bool((numbers == np.round(numbers)).all())
+    frames = (round(numbers[0]), round(numbers[-1])) if whole else None
+    return replace(shot, shot=replace(shot.shot, frames=frames))
+
+
+def _inputs(name: str, guide: Path, mesh: Path | None) -> tuple[InputFile, ...]:
+    found = hashed(f"object.{name}.guide", guide)
+    return tuple(found + (hashed(f"object.{name}.mesh", mesh) if mesh is not None else []))

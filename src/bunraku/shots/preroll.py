@@ -1,0 +1,50 @@
+"""Preroll: the guide continued backwards to the rest shape, so that a shot does not begin with a jolt."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bunraku.contracts import Array, Points
+from bunraku.motion import Animation
+
+
+def with_preroll(guide: Animation, rest: Points, times: Array) -> Animation:
+    """The guide with samples at earlier `times` (p,) [s] that lead from `rest` (n, 3) to its first pose.
+
+    At times[0] it stands still in the rest shape; it arrives with the guide's own velocity. What is rigid in
+    the way there is turned and carried, only the rest is blended, so that a body that faces elsewhere turns
+    around instead of shrinking through itself.
+    """
+    first, velocity, end = guide.points[0], guide.velocity(float(guide.times[0])), float(guide.times[0])
+    blend = _rigid_blend(np.asarray(rest, dtype=np.float64), first)
+    u = (times - times[0]) / (end - times[0])
+    share = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
+    # share × velocity × (t − end) vanishes at both ends and arrives with the velocity.
+    poses = [blend(s) + s * velocity * (t - end) for s, t in zip(share, times, strict=True)]
+    poses[0] = np.array(rest)
+    return Animation(
+        guide.mesh, np.concatenate([times, guide.times]), np.concatenate([poses, guide.points]), guide.interpolation
+    )
+
+
+def _rigid_blend(a: Points, b: Points):
+    """share → points: from a (share 0) to b (share 1), both (n, 3)."""
+    centre_a, centre_b = a.mean(axis=0), b.mean(axis=0)
+    around_a, around_b = a - centre_a, b - centre_b
+    turn = Rotation.from_matrix(_best_rotation(around_a, around_b))
+    shape = turn.inv().apply(around_b)
+    angle = turn.as_rotvec()
+
+    def at(share: float) -> Points:
+        here = around_a + share * (shape - around_a)
+        return Rotation.from_rotvec(share * angle).apply(here) + centre_a + share * (centre_b - centre_a)
+
+    return at
+
+
+def _best_rotation(a: Points, b: Points) -> Array:
+    """(3, 3) R that brings R a nearest to b in the mean square [Kabsch 1976]."""
+    u, _, vt = np.linalg.svd(b.T @ a)
+    mirror = np.sign(np.linalg.det(u @ vt)) or 1.0
+    return u @ np.diag([1.0, 1.0, mirror]) @ vt

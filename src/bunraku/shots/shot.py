@@ -1,0 +1,141 @@
+"""A shot: what one TOML file says, validated. Reading, writing, running."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from bunraku.contracts import input_error
+from bunraku.io import write_text
+
+from .events import Event
+from .findings import Place
+from .kinds import Text, relative
+from .spec import OBJECT, OUTPUT, PHYSICS, SHOT, ObjectTable, OutputTable, PhysicsTable, ShotTable
+from .tables import KeyLine, Named, Table, key, key_lines, written
+
+if TYPE_CHECKING:
+    from .run import TakeResult
+
+_OBJECT_NAME = Text(r"[A-Za-z_][A-Za-z0-9_]*", allowed="a name of letters, digits and '_', for it names a prim")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shot:
+    """One shot file. Paths are absolute here and relative to the file there."""
+
+    shot: ShotTable = key(SHOT, "name and time", factory=ShotTable)
+    object: Mapping[str, ObjectTable] = key(Named(OBJECT, _OBJECT_NAME), "the bodies, each under its name")
+    physics: PhysicsTable = key(PHYSICS, "how the motion is computed", factory=PhysicsTable)
+    output: OutputTable = key(OUTPUT, "where the takes go, and as what", factory=OutputTable)
+    source: Path | None = field(default=None, compare=False)
+    """the file it was read from"""
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any], *, folder: str | Path = ".", source: Path | None = None) -> Shot:
+        """The shot a file of these settings in `folder` would say; refused with every finding at once."""
+        base = Path(folder).absolute()
+        place = Place(_shown(source) if source else "shot", base)
+        name = source.stem if source else "shot"
+        read = Table(cls, check=_check_objects).read(_filled(settings, name), place)
+        place.raise_all()
+        return cls(shot=read.shot, object=read.object, physics=read.physics, output=read.output, source=source)
+
+    @property
+    def name(self) -> str:
+        """Names the folder of its takes."""
+        return self.shot.name or "shot"
+
+    @property
+    def place(self) -> Place:
+        """For errors about this shot's file."""
+        return Place(_shown(self.source) if self.source else self.name, Path.cwd())
+
+    def settings(self, folder: str | Path, *, defaults: bool = True) -> dict[str, Any]:
+        """What a file in `folder` must say for this shot; without `defaults` only what differs from them."""
+        return written(self, Path(folder), defaults=defaults)
+
+    def write(self, path: str | Path, *, defaults: bool = False, heading: str = "") -> None:
+        """Write a shot file that reads back as this shot; `heading` becomes a comment on top."""
+        comment = "".join(f"# {line}".rstrip() + "\n" for line in heading.splitlines())
+        write_text(path, comment + tomli_w.dumps(self.settings(Path(path).absolute().parent, defaults=defaults)))
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        resume: bool = False,
+        frames: tuple[int, int] | None = None,
+        threads: int | None = None,
+        progress: Callable[[Event], None] | None = None,
+    ) -> TakeResult:
+        """Make a take: frames, files, report. `out` is its folder; else the next number in the output folder.
+
+        `resume` carries on an unfinished take, `frames` (first, last) overrides the shot's, `progress` is told
+        of every `Event`. Where physics stops, the frames before it are kept and the outcome says so.
+        """
+        from .run import run_shot
+
+        return run_shot(self, out=out, resume=resume, frames=frames, threads=threads, progress=progress)
+
+
+def read_shot(path: str | Path) -> Shot:
+    """The shot of a TOML file; everything wrong with it is said at once, a line each."""
+    file = Path(path)
+    try:
+        settings = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise input_error("there is no such file", where=str(path), remedy="check the name") from None
+    except IsADirectoryError:
+        raise input_error("is a folder", where=str(path), allowed="a shot file (.toml)") from None
+    except UnicodeDecodeError as error:
+        raise input_error("is not text in UTF-8", where=str(path), got=f"byte {error.start}") from None
+    except OSError as error:
+        raise input_error("cannot be read", where=str(path), got=error.strerror or str(error)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise input_error(f"is not TOML: {_one_line(error)}", where=str(path), remedy="repair that line") from None
+    return Shot.of(settings, folder=file.absolute().parent, source=file)
+
+
+def shot_keys() -> list[KeyLine]:
+    """Every key of a shot file with its meaning and default, for the help and the handbook."""
+    return list(key_lines(Shot))
+
+
+def _shown(source: Path) -> str:
+    """The file as errors name it: from here where that is shorter."""
+    near = relative(source.absolute(), Path.cwd())
+    return near if len(near) < len(str(source)) or not near.startswith("..") else str(source)
+
+
+def _filled(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The settings with the defaults that depend on the file: its name, and the folder beside it."""
+    filled = dict(settings)
+    for table, default in (("shot", {"name": name}), ("output", {"folder": "takes"})):
+        if isinstance(filled.get(table, {}), dict):
+            filled[table] = {**default, **filled.get(table, {})}
+    return filled
+
+
+def _check_objects(shot: Shot, place: Place) -> None:
+    count = len(shot.object)
+    if count == 0:
+        place.at("object").refuse("is empty", allowed="[object.NAME] with a guide")
+    if count > 1:
+        place.at("object").refuse(
+            "several objects are not yet there, they come in a later version", got=", ".join(shot.object),
+            allowed="one", remedy="one shot file for each",
+        )  # fmt: skip
+
+
+def _one_line(error: tomllib.TOMLDecodeError) -> str:
+    """The parser's message, with the line put first."""
+    text = " ".join(str(error).split())
+    place = re.search(r"\(at (line \d+, column \d+|end of document)\)", text)
+    return f"{place.group(1)}: {text[: place.start()].strip()}" if place else text

@@ -1,0 +1,286 @@
+"""What a shot file may say. Numbers are SI; frames are the files' own frame numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bunraku.contracts import InputError
+from bunraku.materials import PRESETS, ShellMaterial, preset
+
+from .findings import Place, nearest
+from .kinds import Choice, Either, Flag, FolderPath, InputPath, Keyed, Keys, ListOf, Number, Text, Whole, joined
+from .tables import Named, Table, key
+
+FORMATS = ("usda", "usdc", "obj", "pc2")
+_OBSTACLES = "obstacles and several objects come in a later version"
+_CLUSTERS = "clusters and painted regions come in a later version"
+_AXIS = Choice(("Y", "Z"))
+_UNIT = Number(0.0, 1e6, closed=False, unit="m")
+_STRENGTH = Keyed(Number(0.0, 1.0))
+_VERTICES = ListOf(Whole(), least=1, what="a list of vertex numbers of the shell, from 0")
+_FACES = ListOf(Whole(), least=1, what="a list of face numbers of the shell, from 0")
+_PRIM = Text(allowed="a prim path such as '/box'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShotTable:
+    """Name and time."""
+
+    name: str | None = key(
+        Text(r"\w[\w .+-]*", allowed="letters, digits, '_', '-', '.'"), "name of the shot and of its folder of takes",
+        None, otherwise="the file's name",
+    )  # fmt: skip
+    frames: tuple[int, int] | None = key(
+        ListOf(Whole(-1_000_000_000), least=2, most=2, what="[first, last], whole numbers"),
+        "first and last frame, both simulated and written", None, otherwise="the guide's own range",
+    )  # fmt: skip
+    rate: float | None = key(
+        Number(0.0, 1e5, closed=False, unit="frames/s"), "frames per second of an OBJ sequence; USD says its own", None,
+        otherwise="the file's, 24 for OBJ",
+    )  # fmt: skip
+    preroll: int = key(
+        Whole(0, 100_000), "frames before the first that lead from the rest shape to it; simulated, not written", 0
+    )
+
+    def check(self, place: Place) -> None:
+        """The range must run forwards."""
+        if self.frames is not None and self.frames[1] < self.frames[0]:
+            place.at("frames").refuse("the last frame lies before the first", got=list(self.frames))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuideTable:
+    """The animation to obey: of a file, or of a finished take."""
+
+    file: Path | None = key(InputPath(), "the guide's file", None)
+    prim: str | None = key(_PRIM, "which mesh of a USD file", None, otherwise="the only one")
+    take: str | None = key(
+        Text(allowed="a take in the output folder such as 'box/v003' or 'box/latest'"),
+        "a finished take instead of a file", None,
+    )  # fmt: skip
+    meters_per_unit: float | None = key(_UNIT, "length of the file's unit", None, otherwise="the file's, 1 for OBJ")
+    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' for OBJ")
+
+    def check(self, place: Place) -> None:
+        """A file or a take."""
+        if (self.file is None) == (self.take is None):
+            got = "neither" if self.file is None else "both"
+            place.refuse("needs either 'file' or 'take'", got=got, allowed="{ file = 'guide.usda', prim = '/box' }")
+        elif self.take is not None and (self.prim or self.meters_per_unit or self.up_axis):
+            place.refuse("a take knows its own prim, unit and axis", remedy="leave them out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeshTable:
+    """The fine shell: the guide subdivided, in the guide's rest shape or that of a file."""
+
+    levels: int | None = key(
+        Whole(0, 8), "how often each triangle of the guide is split into four", None, otherwise="3; 0 with a file"
+    )
+    file: Path | None = key(InputPath(), "a mesh of the guide's faces whose shape is the rest shape", None)
+    prim: str | None = key(_PRIM, "which mesh of a USD file", None, otherwise="the only one")
+    meters_per_unit: float | None = key(_UNIT, "length of the file's unit", None, otherwise="the file's, 1 for OBJ")
+    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' for OBJ")
+
+    @property
+    def split(self) -> int:
+        """Levels of subdivision, the default filled in."""
+        return self.levels if self.levels is not None else 3 if self.file is None else 0
+
+    def check(self, place: Place) -> None:
+        """What tells about a file needs one."""
+        if self.file is None and (self.prim or self.meters_per_unit or self.up_axis):
+            place.refuse("prim, meters_per_unit and up_axis tell about a file", remedy="give 'file' too")
+
+
+@dataclass(frozen=True)
+class MaterialSpec:
+    """A preset's name, and what differs from it."""
+
+    preset: str | None
+    values: Mapping[str, Keys] = dataclasses.field(default_factory=dict)
+
+    def at(self, rate: float) -> ShellMaterial:
+        """The material, its keys turned from frames into seconds."""
+        base = ShellMaterial(young=1.0) if self.preset is None else preset(self.preset)
+        return dataclasses.replace(base, **{name: in_seconds(value, rate) for name, value in self.values.items()})
+
+
+@dataclass(frozen=True)
+class Material:
+    """A material: a preset's name, or a table of a preset and fields of `ShellMaterial`."""
+
+    @property
+    def allowed(self) -> str:
+        fields = joined([field.name for field in dataclasses.fields(ShellMaterial)])
+        return f"{joined(list(PRESETS))}, or a table of preset, {fields}"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, (str, dict))
+
+    def read(self, value: Any, place: Place) -> MaterialSpec | None:
+        if not self.fits(value):
+            return place.refuse("must be a preset's name or a table", got=value, allowed=self.allowed)
+        given = {"preset": value} if isinstance(value, str) else dict(value)
+        before = len(place.findings)
+        name = given.pop("preset", None)
+        if name is not None and name not in PRESETS:
+            where = place if isinstance(value, str) else place.at("preset")
+            where.refuse("unknown material", got=name, allowed=joined(list(PRESETS)), remedy=nearest(name, PRESETS))
+        if name is None and "young" not in given:
+            place.refuse("needs a preset or at least 'young'", allowed=self.allowed)
+        values = {field: self._value(field, one, place.at(field)) for field, one in given.items()}
+        return MaterialSpec(name, values) if len(place.findings) == before else None
+
+    def _value(self, name: str, value: Any, place: Place) -> Any:
+        """One field, checked by the material itself (which also knows what may be keyed)."""
+        fields = [field.name for field in dataclasses.fields(ShellMaterial)]
+        if name not in fields:
+            return place.refuse("unknown key", got=name, allowed=joined(["preset", *fields]), remedy=nearest(name, fields))
+        before = len(place.findings)
+        read = Keyed(Number()).read(value, place)
+        if len(place.findings) == before:
+            try:
+                dataclasses.replace(ShellMaterial(young=1.0), **{name: in_seconds(read, 1.0)})
+            except InputError as error:
+                place.pass_on(error, without=f"material.{name} ")
+        return read
+
+    def write(self, value: MaterialSpec, folder: Path) -> Any:
+        named = {} if value.preset is None else {"preset": value.preset}
+        return {**named, **{name: Keyed(Number()).write(one, folder) for name, one in value.values.items()}}
+
+
+def in_seconds(value: Keys | None, rate: float) -> Any:
+    """A number, or keys with frames turned into seconds, as `Curve.of` takes them."""
+    return [(float(key[0]) / rate, *key[1:]) for key in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegionTable:
+    """A part of the shell that has a name, and perhaps a material of its own."""
+
+    vertices: tuple[int, ...] | None = key(_VERTICES, "the region's vertices; materials blend across its border", None)
+    faces: tuple[int, ...] | None = key(_FACES, "or its faces; the border is sharp", None)
+    material: MaterialSpec | None = key(Material(), "the region's material", None, otherwise="the object's")
+
+    def check(self, place: Place) -> None:
+        """Vertices or faces."""
+        if (self.vertices is None) == (self.faces is None):
+            place.refuse("needs either 'vertices' or 'faces'", got="neither" if self.faces is None else "both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackTable:
+    """How the guide is obeyed."""
+
+    method: str = key(
+        Choice(("hierarchy", "none"), later=("clusters", "painted", "pointwise")),
+        "'hierarchy': averages around each guide vertex are met; 'none': a plain simulation", "hierarchy",
+    )  # fmt: skip
+    strength: Keys = key(_STRENGTH, "1 obeys exactly, 0 not at all; may be keyed", 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinTable:
+    """Vertices held in place."""
+
+    vertices: tuple[int, ...] | None = key(_VERTICES, "the vertices held", None)
+    region: str | None = key(Text(allowed="the name of a region"), "or a region of this object", None)
+    axes: str = key(Text("(?!.*(.).*\\1)[xyz]{1,3}", allowed="'y', 'xz', 'xyz', …"), "which coordinates are held", "xyz")
+    to: str | tuple[float, float, float] = key(
+        Either((Choice(("start", "guide")), ListOf(Number(), least=3, most=3, what="a point [x, y, z] in metres"))),
+        "where: 'start' stays, 'guide' goes with the guide's surface, or a point", "start",
+    )  # fmt: skip
+    strength: Keys = key(_STRENGTH, "1 holds exactly, 0 lets go; may be keyed", 1.0)
+
+    def check(self, place: Place) -> None:
+        """Vertices or a region."""
+        if (self.vertices is None) == (self.region is None):
+            place.refuse("needs either 'vertices' or 'region'", got="neither" if self.region is None else "both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectTable:
+    """One body of the shot."""
+
+    guide: GuideTable = key(Table(GuideTable, "{ file = 'guide.usda', prim = '/box' }", GuideTable.check), "the animation to obey")
+    mesh: MeshTable = key(Table(MeshTable, "{ levels = 3 }", MeshTable.check), "the fine shell", factory=MeshTable)
+    material: MaterialSpec = key(
+        Material(), "what the shell is made of; young, the dampings and drag may be keyed", MaterialSpec("cotton"),
+        otherwise="'cotton'",
+    )  # fmt: skip
+    regions: Mapping[str, RegionTable] = key(
+        Named(
+            Table(
+                RegionTable, "{ vertices = [0, 1], material = 'leather' }", RegionTable.check, {"scale": _CLUSTERS}
+            ),
+            Text(allowed="a name"),
+        ),
+        "parts with a name, and perhaps a material", factory=dict,
+    )  # fmt: skip
+    track: TrackTable = key(
+        Table(
+            TrackTable, "{ method = 'hierarchy', strength = 1.0 }",
+            later={"scale": _CLUSTERS, "count": _CLUSTERS, "labels": _CLUSTERS},
+        ),
+        "how the guide is obeyed", factory=TrackTable,
+    )  # fmt: skip
+    pins: tuple[PinTable, ...] = key(
+        ListOf(Table(PinTable, "{ vertices = [0, 1], axes = 'xyz', to = 'start' }", PinTable.check)),
+        "vertices held: vertices or region, axes, to ('start', 'guide', [x, y, z]), strength", (),
+    )  # fmt: skip
+
+    def check(self, place: Place) -> None:
+        """Pins must name regions there are."""
+        for k, pin in enumerate(self.pins):
+            if pin.region is not None and pin.region not in self.regions:
+                place.at("pins").entry(k).at("region").refuse(
+                    "unknown region", got=pin.region, allowed=joined(list(self.regions)) or "none is defined",
+                    remedy=nearest(pin.region, self.regions),
+                )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhysicsTable:
+    """How the motion is computed."""
+
+    gravity: tuple[float, float, float] = key(
+        ListOf(Number(-1e6, 1e6), least=3, most=3, what="[x, y, z] in m/s², Y is up"), "gravity", (0.0, -9.81, 0.0)
+    )
+    substeps: int = key(Whole(1, 10_000), "steps per frame", 2)
+    iterations: str | int = key(
+        Either((Choice(("converge",)), Whole(1, 10_000))), "Newton iterations a step; 1 is the paper's", "converge"
+    )
+    tolerance: float = key(Number(0.0, 0.1, closed=False), "converged at this share of the shell's size", 2e-4)
+    bending: str = key(Choice(("plate", "hinge")), "'plate': exact on any mesh; 'hinge': Discrete Shells", "plate")
+    mass: str = key(Choice(("lumped", "consistent")), "mass matrix", "lumped")
+    start: str = key(
+        Choice(("guide", "rest", "settled")), "first pose: the guide's, the rest shape, or hanging in equilibrium", "guide"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputTable:
+    """Where the takes go, and as what."""
+
+    folder: Path = key(FolderPath(), "folder of the takes, relative to the shot file", Path("takes"))
+    formats: tuple[str, ...] = key(ListOf(Choice(FORMATS), least=1), "files of the animation", ("usdc",))
+    preview: bool = key(Flag(), "make preview.mp4 and contact_sheet.png", True)
+
+    def check(self, place: Place) -> None:
+        """Each format once."""
+        if len(set(self.formats)) != len(self.formats):
+            place.at("formats").refuse("names a format twice", got=list(self.formats))
+
+
+OBJECT = Table(
+    ObjectTable, "[object.box] with a guide", ObjectTable.check, {"role": _OBSTACLES, "source": _OBSTACLES}
+)
+PHYSICS = Table(PhysicsTable, later={"contact": "contact comes in a later version"})
+SHOT = Table(ShotTable, check=ShotTable.check)
+OUTPUT = Table(OutputTable, check=OutputTable.check)

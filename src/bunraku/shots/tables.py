@@ -1,0 +1,173 @@
+"""Tables of a shot file as dataclasses: each field says its kind, its meaning and its default.
+
+One declaration serves four ends: reading with every finding at once, writing back, the list of keys in the
+help, and the Python object an instrument is built from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .findings import Place, nearest
+from .kinds import Kind, joined
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a shot file may say under a name."""
+
+    kind: Kind
+    doc: str
+    """one sentence"""
+    otherwise: str = ""
+    """what holds where it is not given, in words, where the default alone does not tell"""
+
+
+def key(
+    kind: Kind, doc: str, default: Any = dataclasses.MISSING, *, factory: Any = dataclasses.MISSING, otherwise: str = ""
+) -> Any:
+    """A field that is a key; without a default it must be given."""
+    return dataclasses.field(default=default, default_factory=factory, metadata={"key": Key(kind, doc, otherwise)})
+
+
+def keys_of(table: type) -> dict[str, Key]:
+    """The keys of a table by name, in order."""
+    return {field.name: field.metadata["key"] for field in dataclasses.fields(table) if "key" in field.metadata}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that becomes a dataclass."""
+
+    cls: type
+    example: str = ""
+    check: Callable[[Any, Place], None] = lambda table, place: None
+    """refuses what concerns several keys; asked only where each key alone is well"""
+    later: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """keys that will come, with what is to be said about them"""
+
+    @property
+    def allowed(self) -> str:
+        return f"a table such as {self.example}" if self.example else f"a table of {joined(list(keys_of(self.cls)))}"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, dict)
+
+    def read(self, value: Any, place: Place) -> Any:
+        if not isinstance(value, dict):
+            return place.refuse("must be a table", got=value, allowed=self.allowed)
+        before = len(place.findings)
+        known = keys_of(self.cls)
+        _refuse_unknown(value, list(known), self.later, place)
+        for name in _required(self.cls) - set(value):
+            place.at(name).refuse("is missing", allowed=known[name].kind.allowed)
+        read = {name: known[name].kind.read(value[name], place.at(name)) for name in known if name in value}
+        if len(place.findings) > before:
+            return None
+        table = self.cls(**read)
+        self.check(table, place)
+        return table if len(place.findings) == before else None
+
+    def write(self, value: Any, folder: Path) -> dict[str, Any]:
+        return written(value, folder)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table of tables, each under a name of the artist's own."""
+
+    kind: Kind
+    names: Kind
+
+    @property
+    def allowed(self) -> str:
+        return f"NAME = {self.kind.allowed}"
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, dict)
+
+    def read(self, value: Any, place: Place) -> dict[str, Any] | None:
+        if not isinstance(value, dict):
+            return place.refuse("must be a table", got=value, allowed=self.allowed)
+        for name in value:
+            self.names.read(name, place.at(name))
+        return {name: self.kind.read(one, place.at(name)) for name, one in value.items()}
+
+    def write(self, value: Any, folder: Path) -> dict[str, Any]:
+        return {name: self.kind.write(one, folder) for name, one in value.items()}
+
+
+def written(table: Any, folder: Path, *, defaults: bool = True) -> dict[str, Any]:
+    """A table as TOML keeps it, with paths relative to a folder; what is None is left out, and so, without
+    `defaults`, what equals its default."""
+    usual = {field.name: _default(field) for field in dataclasses.fields(table)}
+    out: dict[str, Any] = {}
+    for name, entry in keys_of(type(table)).items():
+        value = getattr(table, name)
+        if value is None or (not defaults and value == usual[name]) or value in ((), {}):
+            continue
+        if isinstance(entry.kind, Table) and not defaults:
+            out[name] = written(value, folder, defaults=False)
+        elif isinstance(entry.kind, Named) and not defaults and isinstance(entry.kind.kind, Table):
+            out[name] = {one: written(inner, folder, defaults=False) for one, inner in value.items()}
+        else:
+            out[name] = entry.kind.write(value, folder)
+    return out
+
+
+@dataclass(frozen=True)
+class KeyLine:
+    """One line of the list of keys."""
+
+    path: str
+    allowed: str
+    default: str
+    doc: str
+
+
+def key_lines(table: type, path: str = "") -> Iterator[KeyLine]:
+    """Every key below a table with its meaning, in order."""
+    defaults = {field.name: field for field in dataclasses.fields(table)}
+    for name, entry in keys_of(table).items():
+        where = f"{path}.{name}" if path else name
+        inner = entry.kind.kind if isinstance(entry.kind, Named) else entry.kind
+        if isinstance(inner, Table):
+            below = f"{where}.NAME" if isinstance(entry.kind, Named) else where
+            yield from key_lines(inner.cls, below)
+        else:
+            yield KeyLine(where, entry.kind.allowed, entry.otherwise or _shown(_default(defaults[name])), entry.doc)
+
+
+def _refuse_unknown(value: Mapping[str, Any], known: list[str], later: Mapping[str, str], place: Place) -> None:
+    for name in value:
+        if name in later:
+            place.at(name).refuse(f"is not yet there: {later[name]}", got=value[name], remedy="leave it out")
+        elif name not in known:
+            remedy = nearest(name, known)
+            place.at(name).refuse("unknown key", got=name, allowed=joined(known), remedy=remedy)
+
+
+def _required(table: type) -> set[str]:
+    return {field.name for field in dataclasses.fields(table) if _default(field) is dataclasses.MISSING}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
+def _shown(value: Any) -> str:
+    if value is dataclasses.MISSING:
+        return "must be given"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{joined([_shown(one) for one in value])}]"
+    if value is None or value == {}:
+        return "none"
+    return f"'{value}'" if isinstance(value, (str, Path)) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,35 @@
+"""Fixtures every room's tests share: a small sheet, a plain material, random states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.geometry import TriMesh
+from bunraku.materials import MaterialBlend, ShellMaterial
+from bunraku.testing import sheet
+
+
+@pytest.fixture
+def cloth() -> TriMesh:
+    """A flat sheet of 3 × 2 cells: twelve vertices, twelve faces."""
+    return sheet(3, 2, length=0.3)
+
+
+@pytest.fixture
+def soft() -> ShellMaterial:
+    """Soft enough that a twentieth of a second resolves its waves on a sheet of a few cells."""
+    return ShellMaterial(young=2e4, poisson=0.3, thickness=5e-3, density=400.0)
+
+
+@pytest.fixture
+def damped(cloth: TriMesh) -> MaterialBlend:
+    """Two damped materials painted from one side of the cloth to the other: every face differs."""
+    first = ShellMaterial(
+        young=2e4, poisson=0.3, thickness=5e-3, density=400, stretch_damping=0.01, bend_damping=0.03, drag=0.2
+    )
+    second = ShellMaterial(
+        young=8e4, poisson=0.1, thickness=3e-3, density=700, stretch_damping=0.04, bend_damping=0.01, drag=0.1
+    )
+    share = cloth.rest[:, 0] / cloth.rest[:, 0].max()
+    return MaterialBlend.by_vertex((first, second), np.column_stack([1.0 - share, share]), cloth.faces)

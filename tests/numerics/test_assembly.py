@@ -1,0 +1,118 @@
+"""Fixed-pattern assembly against the plain sum, and the same bytes for any number of threads."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from bunraku.contracts import Array, Stencil
+from bunraku.numerics import Pattern, Scatter, default_threads, symmetric_product, use_threads
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def dense_sum(stencils: list[Stencil], blocks: list[Array], size: int) -> Array:
+    """Entry by entry, in Python: the other route."""
+    out = np.zeros((size, size))
+    for stencil, local in zip(stencils, blocks, strict=True):
+        columns = stencil.rows if stencil.columns is None else stencil.columns
+        for row, column, block in zip(stencil.rows, columns, local, strict=True):
+            for i, r in enumerate(row):
+                for j, c in enumerate(column):
+                    if r >= 0 and c >= 0:
+                        out[r, c] += block[i, j]
+                        if stencil.columns is not None:
+                            out[c, r] += block[i, j]
+    return out
+
+
+def unpacked(pattern: Pattern, values: Array) -> Array:
+    upper = sparse.csr_array((values, pattern.indices, pattern.indptr), shape=(pattern.size, pattern.size)).toarray()
+    return upper + np.triu(upper, 1).T
+
+
+@st.composite
+def systems(draw) -> tuple[list[Stencil], list[Array], int]:
+    """A square stencil with holes and a coupling stencil on a handful of unknowns."""
+    size = draw(st.integers(4, 9))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    elements, width = draw(st.integers(1, 6)), draw(st.integers(1, 3))
+    rows = np.stack([generator.permutation(size)[:width] for _ in range(elements)])
+    rows = np.where(generator.random(rows.shape) < 0.2, -1, rows)
+    block = generator.normal(size=(elements, width, width))
+    split = draw(st.integers(1, size - 1))
+    left, right = generator.integers(0, split, (3, 2)), generator.integers(split, size, (3, 1))
+    coupling = Stencil(right, left) if draw(st.booleans()) else Stencil(left, right)
+    local = generator.normal(size=coupling.block_shape)
+    return [Stencil(rows), coupling], [block + block.transpose(0, 2, 1), local], size
+
+
+@given(systems())
+def test_assembly_is_the_sum_of_the_blocks(system: tuple[list[Stencil], list[Array], int]) -> None:
+    stencils, blocks, size = system
+    pattern = Pattern.of(stencils, size)
+    exact = dense_sum(stencils, blocks, size)
+    assert unpacked(pattern, pattern.assemble(blocks)) == pytest.approx(exact, abs=50 * EPS * (1 + np.abs(exact).max()))
+    assert (np.diff(pattern.indptr) >= 1).all()
+    assert np.array_equal(pattern.indices[pattern.indptr[:-1]], np.arange(size))  # the diagonal comes first
+
+
+def test_the_same_buffer_gives_the_same_values() -> None:
+    stencils = [Stencil(np.array([[0, 1], [1, 2]]))]
+    pattern = Pattern.of(stencils, 3)
+    blocks = [np.arange(8.0).reshape(2, 2, 2)]
+    buffer = np.full(pattern.buffer_length, np.nan)
+    assert np.array_equal(pattern.assemble(blocks, buffer), pattern.assemble(blocks))
+
+
+@pytest.fixture
+def large() -> tuple[Pattern, list[Array], Scatter, Array]:
+    generator = np.random.default_rng(0)
+    elements = generator.integers(0, 500, (4000, 3))
+    pattern = Pattern.of([Stencil(elements)], 500)
+    blocks = generator.normal(size=(4000, 3, 3)) * 10.0 ** generator.uniform(-8, 8, (4000, 1, 1))
+    return pattern, [blocks + blocks.transpose(0, 2, 1)], Scatter.of(elements, 500), generator.normal(size=(4000, 3, 3))
+
+
+def test_one_and_two_threads_give_the_same_bytes(large: tuple[Pattern, list[Array], Scatter, Array]) -> None:
+    """Sums over sixteen decades: any other order of summation would show."""
+    pattern, blocks, scatter, local = large
+    before = numba.get_num_threads()
+    try:
+        use_threads(1)
+        one = pattern.assemble(blocks).tobytes(), scatter.sum(local).tobytes()
+        use_threads(2)
+        two = pattern.assemble(blocks).tobytes(), scatter.sum(local).tobytes()
+    finally:
+        numba.set_num_threads(before)
+    assert one == two
+
+
+def test_scatter_is_the_plain_sum() -> None:
+    generator = np.random.default_rng(1)
+    elements, local = generator.integers(0, 20, (30, 4)), generator.normal(size=(30, 4, 3))
+    exact = np.zeros((22, 3))
+    np.add.at(exact, elements, local)
+    assert Scatter.of(elements, 22).sum(local) == pytest.approx(exact, abs=50 * EPS * np.abs(exact).max())
+
+
+def test_symmetric_product(large: tuple[Pattern, list[Array], Scatter, Array]) -> None:
+    pattern, blocks, _, _ = large
+    values = pattern.assemble([blocks[0] / np.abs(blocks[0]).max()])
+    y = np.random.default_rng(2).normal(size=500)
+    exact = unpacked(pattern, values) @ y
+    assert symmetric_product(pattern.indptr, pattern.indices, values, y) == pytest.approx(exact, abs=1e-12)
+
+
+def test_threads_are_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUNRAKU_THREADS", "3")
+    assert default_threads() == 3
+    monkeypatch.setenv("BUNRAKU_THREADS", "none")
+    with pytest.raises(ValueError, match="BUNRAKU_THREADS"):
+        default_threads()
+    monkeypatch.delenv("BUNRAKU_THREADS")
+    assert default_threads() >= 1

@@ -1,0 +1,184 @@
+"""Every installed solver, on the matrices bunraku makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from bunraku.contracts import Array, InputError, Stencil
+from bunraku.numerics import FactorisationError, Pattern, SaddleSystem, choose, installed
+
+BACKENDS = installed()
+SINGLE = [(name, single) for name in BACKENDS for single in (False, True) if not single or name in ("mkl", "light")]
+
+
+def upper(matrix: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """CSR of the upper triangle with the whole diagonal stored."""
+    kept = np.triu(matrix != 0) | np.eye(len(matrix), dtype=bool)
+    rows, columns = np.nonzero(kept)
+    return np.searchsorted(rows, np.arange(len(matrix) + 1)), columns, matrix[rows, columns]
+
+
+def quasi_definite(n: int, m: int, seed: int = 0) -> Array:
+    """[H Jᵀ; J −C] with H, C positive: what an energy with auxiliary unknowns makes. Inertia (n, m) [Vanderbei 1995]."""
+    generator = np.random.default_rng(seed)
+    jacobian = generator.normal(size=(m, n)) * (generator.random((m, n)) < 0.4)
+    return np.block([[_positive(generator, n), jacobian.T], [jacobian, -_positive(generator, m)]])
+
+
+def _positive(generator: np.random.Generator, n: int) -> Array:
+    a = generator.normal(size=(n, n)) * (generator.random((n, n)) < 0.3)
+    return a @ a.T + np.eye(n)
+
+
+@pytest.mark.parametrize(("backend", "single"), SINGLE)
+def test_every_backend_solves_and_counts_signs(backend: str, single: bool) -> None:
+    """Backward stable: the residual is at rounding level of the factor's precision, times the growth of 30 rows."""
+    matrix = quasi_definite(20, 10)
+    solver = choose(backend, threads=1, single=single)
+    indptr, indices, values = upper(matrix)
+    solver.analyse(indptr, indices)
+    b = np.random.default_rng(1).normal(size=30)
+    for factor in (1.0, 3.0):  # the same analysis serves other values
+        solver.factor(values * factor)
+        y = solver.solve(b)
+        level = 1e3 * np.finfo(np.float32 if single else np.float64).eps
+        assert np.abs(factor * matrix @ y - b).max() <= level * np.abs(factor * matrix).sum(axis=1).max() * np.abs(y).max()
+        assert solver.inertia() == (20, 10)
+    assert solver.name
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_positive_matrices(backend: str) -> None:
+    matrix = _positive(np.random.default_rng(3), 15)
+    solver = choose(backend, threads=1, positive=True)
+    indptr, indices, values = upper(matrix)
+    solver.analyse(indptr, indices)
+    solver.factor(values)
+    b = np.arange(15.0)
+    assert matrix @ solver.solve(b) == pytest.approx(b, abs=1e-10)
+    assert solver.inertia() == (15, 0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_same_values_give_the_same_bytes(backend: str) -> None:
+    indptr, indices, values = upper(quasi_definite(40, 20))
+    found = []
+    for _ in range(2):
+        solver = choose(backend, threads=1)
+        solver.analyse(indptr, indices)
+        solver.factor(values)
+        found.append(solver.solve(np.ones(60)).tobytes())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_singular_matrix_is_not_solved_in_silence(backend: str) -> None:
+    """Either the factorisation is refused, or the solution is visibly no solution, or the inertia tells."""
+    matrix = np.zeros((3, 3))
+    matrix[:2, :2] = 1.0
+    matrix[2, 2] = 1.0
+    indptr, indices, values = upper(matrix)
+    solver = choose(backend, threads=1)
+    solver.analyse(indptr, indices)
+    b = np.array([1.0, -1.0, 1.0])
+    try:
+        solver.factor(values)
+    except FactorisationError as refusal:
+        assert str(refusal)
+        return
+    y = solver.solve(b)
+    bad = not np.isfinite(y).all() or np.abs(matrix @ y - b).max() > 0.1
+    assert bad or sum(solver.inertia()) < 3
+
+
+def test_an_unknown_backend_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"unknown or missing linear solver \(got 'cholmod'\); allowed: .*superlu"):
+        choose("cholmod")
+    monkeypatch.setenv("BUNRAKU_SOLVER", "superlu")
+    assert choose().name == "SciPy SuperLU, 1 thread"
+
+
+N, AUXILIARY, ROWS = 12, 4, 5
+STIFFNESS = {
+    "hard": np.full(ROWS, np.inf),
+    "soft": np.array([1e-3, 1.0, 1e3, 7.0, 1e6]),
+    "none": np.zeros(ROWS),
+    "all kinds": np.array([np.inf, 0.0, 2.0, np.inf, 1e9]),
+}
+
+
+def bordered(matrix: Array, jacobian: Array, stiffness: Array, f: Array, c: Array) -> tuple[Array, Array]:
+    """Dense reference. A row with k > 0 holds J dx − λ/k = c; one with k = 0 has no force."""
+    held = stiffness > 0
+    j, k = jacobian[held], stiffness[held]
+    whole = np.block([[matrix, j.T], [j, -np.diag(np.where(np.isinf(k), 0.0, 1.0 / k))]])
+    solution = np.linalg.solve(whole, np.concatenate([f, c[held]]))
+    multipliers = np.zeros(len(stiffness))
+    multipliers[held] = solution[len(f) :]
+    return solution[: len(f)], multipliers
+
+
+@pytest.mark.parametrize("kind", STIFFNESS)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("single", [False, True])
+def test_saddle_systems_against_the_dense_solution(kind: str, backend: str, single: bool) -> None:
+    """Hard, soft and absent conditions, with auxiliary unknowns, refined to double precision in every case."""
+    generator = np.random.default_rng(5)
+    matrix = quasi_definite(N, AUXILIARY, seed=6)
+    jacobian = np.zeros((ROWS, N + AUXILIARY))
+    jacobian[:, :N] = generator.normal(size=(ROWS, N))
+    everything = np.arange(N + AUXILIARY)[None]
+    saddle = SaddleSystem(
+        [Stencil(everything)], N + AUXILIARY, sparse.csr_array(jacobian[:, :N]), choose(backend, threads=1, single=single),
+        single=single,
+    )  # fmt: skip
+    f, c = generator.normal(size=N + AUXILIARY), generator.normal(size=ROWS)
+    stiffness = STIFFNESS[kind]
+    saddle.factor([matrix[None]], stiffness)
+    found = saddle.solve(f, c)
+    primal, multipliers = bordered(matrix, jacobian, stiffness, f, c)
+    assert found.error <= 1e-12
+    assert found.primal == pytest.approx(primal, abs=1e-10 * np.abs(primal).max())
+    assert found.multipliers == pytest.approx(multipliers, abs=1e-9 * max(np.abs(multipliers).max(), 1.0))
+    hard = np.isinf(stiffness)
+    assert np.abs((jacobian @ found.primal - c)[hard]).max(initial=0.0) <= 1e-11
+    assert saddle.inertia() == (N, AUXILIARY + ROWS)
+    assert saddle.solver_name
+
+
+def test_a_saddle_without_conditions_is_the_matrix_alone() -> None:
+    matrix = quasi_definite(6, 3)
+    saddle = SaddleSystem([Stencil(np.arange(9)[None])], 9, sparse.csr_array((0, 9)), choose(threads=1))
+    saddle.factor([matrix[None]], np.zeros(0))
+    f = np.arange(9.0)
+    found = saddle.solve(f, np.zeros(0))
+    assert found.primal == pytest.approx(np.linalg.solve(matrix, f), abs=1e-12)
+    assert len(found.multipliers) == 0
+
+
+def test_conflicting_conditions_leave_an_error_to_see() -> None:
+    """The same row twice with two goals has no solution: the reported error must say so."""
+    jacobian = sparse.csr_array(np.array([[1.0, 0, 0], [1.0, 0, 0]]))
+    saddle = SaddleSystem([Stencil(np.arange(3)[None])], 3, jacobian, choose(threads=1))
+    saddle.factor([np.eye(3)[None]], np.full(2, np.inf))
+    found = saddle.solve(np.zeros(3), np.array([0.0, 1.0]))
+    assert found.error > 0.1 or np.abs(jacobian @ found.primal - [0.0, 1.0]).max() > 0.1
+    agreeing = saddle.solve(np.zeros(3), np.array([1.0, 1.0]))
+    assert jacobian @ agreeing.primal == pytest.approx(np.ones(2), abs=1e-7)
+
+
+def test_a_zero_right_hand_side_has_a_zero_solution() -> None:
+    saddle = SaddleSystem([Stencil(np.arange(3)[None])], 3, sparse.csr_array(np.eye(1, 3)), choose(threads=1))
+    saddle.factor([np.eye(3)[None]], np.full(1, np.inf))
+    found = saddle.solve(np.zeros(3), np.zeros(1))
+    assert not found.primal.any() and not found.multipliers.any()
+
+
+def test_patterns_of_the_pattern_class_suit_every_backend() -> None:
+    """Rows start with their diagonal, columns increase: what PARDISO asks for."""
+    pattern = Pattern.of([Stencil(np.array([[3, 0, 2]])), Stencil(np.array([[1]]), np.array([[3, 2]]))], 5)
+    for row in range(5):
+        columns = pattern.indices[pattern.indptr[row] : pattern.indptr[row + 1]]
+        assert columns[0] == row and (np.diff(columns) > 0).all()
