@@ -96,6 +96,12 @@ class ImplicitEuler:
         """The linear solver in use."""
         return self._saddle.solver_name if self._saddle else "not started"
 
+    @property
+    def saddle(self) -> SaddleSystem:
+        """The linear system; there once a step or `factorise` has run."""
+        assert self._saddle is not None
+        return self._saddle
+
     def freeze(self, state: State, dt: float) -> Frozen:
         """The minimisation that leads from `state` to `state.time + dt`."""
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
@@ -138,8 +144,8 @@ class ImplicitEuler:
     def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float]) -> Outcome:
         def direction(x: Points, gradient: Points, *, fresh: bool, exact: bool) -> tuple[Points, Vector]:
             if fresh:
-                self._factor(problem, x, seconds)
-            return self._direct(problem, x, gradient, exact, seconds)
+                self.factorise(problem, x, seconds)
+            return self.direct(problem, x, gradient, exact, seconds)
 
         try:
             if self._settings.iterations is not None:
@@ -156,7 +162,8 @@ class ImplicitEuler:
         worst = int(np.nanargmax(pull)) if np.isfinite(pull).any() else 0
         return {"vertex": worst, "position": x[worst].tolist(), "imbalance": float(pull[worst])}
 
-    def _factor(self, problem: Frozen, x: Points, seconds: dict[str, float]) -> None:
+    def factorise(self, problem: Frozen, x: Points, seconds: dict[str, float]) -> None:
+        """Assemble and factorise at x; adds what it took to `seconds`."""
         begin = time.perf_counter()
         saddle = self._saddle or self._analyse(problem)
         blocks = problem.blocks(x)
@@ -165,14 +172,14 @@ class ImplicitEuler:
         seconds["assemble"] += assembled - begin
         seconds["factor"] += time.perf_counter() - assembled
 
-    def _direct(
+    def direct(
         self, problem: Frozen, x: Points, gradient: Points, exact: bool, seconds: dict[str, float]
     ) -> tuple[Points, Vector]:
+        """Newton's step to the conditions with the last factor, and the multipliers."""
         begin = time.perf_counter()
-        assert self._saddle is not None
-        force = np.zeros(self._saddle.size)
+        force = np.zeros(self.saddle.size)
         force[: x.size] = -gradient.reshape(-1)
-        result = self._saddle.solve(force, -problem.residual(x), rounds=12 if exact else 1)
+        result = self.saddle.solve(force, -problem.residual(x), rounds=12 if exact else 1)
         seconds["solve"] += time.perf_counter() - begin
         return result.primal[: x.size].reshape(-1, 3), result.multipliers
 

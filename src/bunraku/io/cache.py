@@ -46,9 +46,7 @@ class FrameCache:
             raise output_error(self.folder, error) from error
         remove_leftovers(self.folder)
 
-    def store(
-        self, index: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None
-    ) -> None:
+    def store(self, index: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None) -> None:
         """Keep frame `index`: arrays of numbers or booleans and JSON-able meta data. Replaces an old one."""
         data = _pack(arrays, dict(meta or {}), f"frame {index}")
         with atomic_write(self._path(index)) as temporary:
@@ -84,9 +82,7 @@ class FrameCache:
         return self.folder / f"frame_{index:06d}.bkframe"
 
     def _files(self) -> list[tuple[int, Path]]:
-        names = [
-            (match, match.string) for name in os.listdir(self.folder) if (match := _NAME.fullmatch(name))
-        ]
+        names = [(match, match.string) for name in os.listdir(self.folder) if (match := _NAME.fullmatch(name))]
         return [(int(match.group(1)), self.folder / name) for match, name in names]
 
     def _is_whole(self, path: Path) -> bool:
@@ -111,9 +107,7 @@ def _pack(arrays: Mapping[str, NDArray[Any]], meta: dict[str, Any], where: str) 
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
         if array.dtype.kind not in _KINDS:
-            raise input_error(
-                f"array {name!r} cannot be kept", where=where, got=str(array.dtype), allowed="numbers"
-            )
+            raise input_error(f"array {name!r} cannot be kept", where=where, got=str(array.dtype), allowed="numbers")
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         entries.append({"name": name, "type": little.dtype.str, "shape": list(array.shape)})
         chunks.append(little.tobytes())

@@ -18,9 +18,7 @@ def missing(path: Path) -> InputError:
     if near:
         remedy = f"did you mean {near[0]!r}?"
     else:
-        remedy = (
-            "check the name" if folder.is_dir() else f"check the path, the folder {folder} does not exist"
-        )
+        remedy = "check the name" if folder.is_dir() else f"check the path, the folder {folder} does not exist"
     return input_error("there is no such file", where=str(path), remedy=remedy)
 
 

@@ -100,9 +100,7 @@ def _refusal(what: str, data: bytes, pattern: re.Pattern[bytes], number: int, pa
     match = next(islice(pattern.finditer(data), number, None))
     line = data.count(b"\n", 0, match.start()) + 1
     text = match.group(0).strip().decode("utf-8", "replace")
-    return input_error(
-        what, where=f"{path}, line {line}", got=text[:80], remedy="repair or re-export the file"
-    )
+    return input_error(what, where=f"{path}, line {line}", got=text[:80], remedy="repair or re-export the file")
 
 
 def _is_number(token: bytes) -> bool:

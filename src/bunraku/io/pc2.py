@@ -62,9 +62,7 @@ def read_pc2(
     return replace(clip, animation=replace(clip.animation, mesh=mesh))
 
 
-def write_pc2_body(
-    target: Path, mesh: TriMesh, samples: Iterable[Sample], layout: Layout, where: str
-) -> None:
+def write_pc2_body(target: Path, mesh: TriMesh, samples: Iterable[Sample], layout: Layout, where: str) -> None:
     """Write the samples, evenly spaced in frames, to the file `target`."""
     frames: list[float] = []
     with target.open("wb") as stream:

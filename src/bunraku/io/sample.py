@@ -64,14 +64,10 @@ def checked(samples: Iterable[Sample], mesh: TriMesh, where: str) -> Iterator[Sa
     for sample in samples:
         place = f"{where}, frame {sample.frame:g}"
         if not sample.frame > last:
-            raise input_error(
-                "frame numbers must increase", where=place, got=f"{sample.frame:g} after {last:g}"
-            )
+            raise input_error("frame numbers must increase", where=place, got=f"{sample.frame:g} after {last:g}")
         for values in (sample.points, sample.velocities):
             if values is not None and np.shape(values) != shape:
-                raise input_error(
-                    "another vertex count", where=place, got=np.shape(values), allowed=str(shape)
-                )
+                raise input_error("another vertex count", where=place, got=np.shape(values), allowed=str(shape))
             if values is not None and not np.isfinite(values).all():
                 vertex = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
                 raise input_error(f"vertex {vertex} is not finite", where=place, got=values[vertex].tolist())

@@ -89,9 +89,7 @@ def _find(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
     everything = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies())
     meshes = {str(prim.GetPath()): prim for prim in everything if prim.IsA(UsdGeom.Mesh)}
     if not meshes:
-        raise input_error(
-            "holds no mesh", where=str(path), got=_contents(stage, path), remedy="export a mesh prim"
-        )
+        raise input_error("holds no mesh", where=str(path), got=_contents(stage, path), remedy="export a mesh prim")
     if name is None:
         fits = list(meshes)
     else:
@@ -103,12 +101,8 @@ def _find(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
     names = fits or list(meshes)
     listing = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     if fits:
-        raise input_error(
-            "holds several meshes", where=str(path), got=listing, remedy=f"name one: prim={fits[0]!r}"
-        )
-    raise input_error(
-        "has no such mesh", where=str(path), got=name, allowed=listing, remedy=_nearest(name, meshes)
-    )
+        raise input_error("holds several meshes", where=str(path), got=listing, remedy=f"name one: prim={fits[0]!r}")
+    raise input_error("has no such mesh", where=str(path), got=name, allowed=listing, remedy=_nearest(name, meshes))
 
 
 def _nearest(name: str | None, meshes: Iterable[str]) -> str:
@@ -178,9 +172,7 @@ def _points(mesh: UsdGeom.Mesh, time: float | None, where: str) -> Points:
     value = mesh.GetPointsAttr().Get(_code(time))
     if value is None or len(value) == 0:
         when = "" if time is None else f", frame {time:g}"
-        raise input_error(
-            "the mesh has no points", where=where + when, got="none", remedy="re-export the mesh"
-        )
+        raise input_error("the mesh has no points", where=where + when, got="none", remedy="re-export the mesh")
     return np.asarray(value, dtype=np.float64)
 
 
@@ -210,9 +202,7 @@ def _faces(mesh: UsdGeom.Mesh, point_count: int, where: str) -> Faces:
                 got = f"another {attribute.GetName()}, {len(now)} entries"
                 raise _topology_change(where, time, got, f"{len(before)}", times[0])
     if len(counts) == 0:
-        raise input_error(
-            "the mesh has no faces", where=where, got=f"{point_count} points", remedy="re-export it"
-        )
+        raise input_error("the mesh has no faces", where=where, got=f"{point_count} points", remedy="re-export it")
     thin = np.flatnonzero(counts < 3)
     if len(thin):
         raise input_error(
@@ -239,9 +229,7 @@ def _integers(attribute: Usd.Attribute, time: Usd.TimeCode) -> Integers:
     return np.zeros(0, np.int64) if value is None else np.asarray(value, dtype=np.int64)
 
 
-def _topology_change(
-    where: str, frame: float | None, got: str, allowed: str, first: float | None
-) -> InputError:
+def _topology_change(where: str, frame: float | None, got: str, allowed: str, first: float | None) -> InputError:
     return input_error(
         f"the topology changes at frame {frame:g}", where=where, got=got,
         allowed=f"{allowed} as in frame {first:g}", remedy="export every frame with the same mesh",
@@ -329,9 +317,7 @@ def _define(stage: Usd.Stage, mesh: TriMesh, layout: Layout, prim: str) -> UsdGe
         offset = layout.turn(layout.origin)
         shape.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*offset.tolist()))
     # The rest shape may lie far from the moving one, so it is kept in double precision.
-    rest = UsdGeom.PrimvarsAPI(shape).CreatePrimvar(
-        "rest", Sdf.ValueTypeNames.Point3dArray, UsdGeom.Tokens.vertex
-    )
+    rest = UsdGeom.PrimvarsAPI(shape).CreatePrimvar("rest", Sdf.ValueTypeNames.Point3dArray, UsdGeom.Tokens.vertex)
     rest.Set(Vt.Vec3dArray.FromNumpy(np.ascontiguousarray(layout.place(mesh.rest))))
     return shape
 

@@ -94,9 +94,7 @@ def write_frames(
         _write_sequence(target / f"{target.absolute().name}.####.obj", mesh, stream, layout, create=True)
     else:
         remedy = f"{target.stem}.####.obj" if target.suffix.lower() == ".obj" else f"{target.stem}.usdc"
-        raise input_error(
-            "cannot hold an animation", where=where, got=target.suffix, allowed=_ALLOWED, remedy=remedy
-        )
+        raise input_error("cannot hold an animation", where=where, got=target.suffix, allowed=_ALLOWED, remedy=remedy)
 
 
 def write_pc2(
@@ -111,9 +109,7 @@ def write_pc2(
     """Write `path` (.pc2) and beside it the rest shape as .obj of the same name, for Blender's Mesh Cache."""
     if Path(path).suffix.lower() != ".pc2":
         raise input_error("must end in .pc2", where=str(path), got=Path(path).suffix, remedy=f"{path}.pc2")
-    write_animation(
-        path, animation, frames=frames, rate=rate, up_axis=up_axis, meters_per_unit=meters_per_unit
-    )
+    write_animation(path, animation, frames=frames, rate=rate, up_axis=up_axis, meters_per_unit=meters_per_unit)
 
 
 def write_mesh(path: str | Path, mesh: TriMesh, *, up_axis: str = "Y", meters_per_unit: float = 1.0) -> None:
@@ -166,9 +162,7 @@ def _write_pc2(target: Path, mesh: TriMesh, samples: Iterator[Sample], layout: L
         (folder / target.with_suffix(".obj").name).write_bytes(rest)
 
 
-def _write_sequence(
-    pattern: Path, mesh: TriMesh, samples: Iterator[Sample], layout: Layout, *, create: bool
-) -> None:
+def _write_sequence(pattern: Path, mesh: TriMesh, samples: Iterator[Sample], layout: Layout, *, create: bool) -> None:
     with atomic_files(pattern.parent, create=create) as folder:
         for sample in samples:
             text = format_obj(layout.place(sample.points), mesh.faces)

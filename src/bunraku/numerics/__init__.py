@@ -3,7 +3,7 @@
 from . import threads as threads  # first: it quiets idle threads before any library starts its own
 from .assembly import Pattern as Pattern
 from .assembly import Scatter as Scatter
-from .assembly import symmetric_product as symmetric_product
+from .assembly import SymmetricProduct as SymmetricProduct
 from .factorisation import choose as choose
 from .factorisation import installed as installed
 from .pardiso import FactorisationError as FactorisationError

@@ -132,16 +132,41 @@ def _gather_vectors(starts, sources, local, out):
         out[point, 0], out[point, 1], out[point, 2] = a, b, c
 
 
-@numba.njit(cache=True)
-def symmetric_product(indptr, indices, values, y):
-    """A y for a symmetric A given by its upper triangle."""
-    out = np.zeros_like(y)
-    for row in range(len(y)):
-        own = 0.0
+@dataclass(frozen=True, eq=False)
+class SymmetricProduct:
+    """A y for a symmetric A stored by its upper triangle: rows in parallel, the same bytes for any thread count."""
+
+    indptr: Integers
+    indices: Integers
+    lower_starts: Integers
+    """(N + 1,) range of `lower_entries` that lie below the diagonal of each row"""
+    lower_entries: Integers
+    """stored entries whose column is the row"""
+    lower_columns: Integers
+    """the rows they are stored in"""
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> SymmetricProduct:
+        """For a pattern."""
+        rows = np.repeat(np.arange(pattern.size), np.diff(pattern.indptr))
+        off = np.flatnonzero(rows != pattern.indices)
+        entries = off[np.argsort(pattern.indices[off], kind="stable")]
+        starts = np.searchsorted(pattern.indices[entries], np.arange(pattern.size + 1))
+        return cls(pattern.indptr, pattern.indices, starts, entries, rows[entries])
+
+    def times(self, values: Vector, y: Vector) -> Vector:
+        """(N,) A y."""
+        out = np.empty_like(y)
+        _product(self.indptr, self.indices, self.lower_starts, self.lower_entries, self.lower_columns, values, y, out)
+        return out
+
+
+@numba.njit(parallel=True, cache=True)
+def _product(indptr, indices, lower_starts, lower_entries, lower_columns, values, y, out):
+    for row in numba.prange(len(out)):
+        total = 0.0
         for k in range(indptr[row], indptr[row + 1]):
-            column = indices[k]
-            own += values[k] * y[column]
-            if column != row:
-                out[column] += values[k] * y[row]
-        out[row] += own
-    return out
+            total += values[k] * y[indices[k]]
+        for k in range(lower_starts[row], lower_starts[row + 1]):
+            total += values[lower_entries[k]] * y[lower_columns[k]]
+        out[row] = total

@@ -63,7 +63,9 @@ class SuperLu:
         upper = sparse.csr_matrix((values, self._indices, self._indptr), shape=(size, size))
         full = (upper + sparse.triu(upper, 1).T).tocsc()
         try:
-            self._solver = splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            self._solver = splu(
+                full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            )
         except RuntimeError as problem:
             raise FactorisationError(f"SuperLU: {problem}") from problem
 

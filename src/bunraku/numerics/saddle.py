@@ -19,10 +19,10 @@ import numpy as np
 
 from bunraku.contracts import Array, Factorisation, Sparse, Stencil, Vector
 
-from .assembly import Pattern, symmetric_product
+from .assembly import Pattern, SymmetricProduct
 
-_SETTLED = 1e-13  # relative residual at which refinement has nothing left to do
-_DELTA = {"float64": 1e-8, "float32": 1e-4}
+_SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
+_DELTA = {"float64": 1e-8, "float32": 1e-6}
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class SaddleSystem:
         self._border_rows, self._border_columns = coo.row, coo.col
         own = Stencil(np.arange(size, size + self._rows)[:, None])
         self.pattern = Pattern.of([*stencils, border, own], size + self._rows)
+        self._product = SymmetricProduct.of(self.pattern)
         self._buffer = np.empty(self.pattern.buffer_length)
         self._diagonal = self.pattern.indptr[:-1]  # the first stored entry of a row is its diagonal
         self._factorisation = factorisation
@@ -72,7 +73,11 @@ class SaddleSystem:
         scale = self._equilibration(values, slack, border.reshape(-1))
         _scale(self.pattern.indptr, self.pattern.indices, values, scale)
         self._values, self._scale = values, scale
-        self._factorisation.factor(self._regularised(values))
+        self.refactor()
+
+    def refactor(self) -> None:
+        """Factorise the assembled matrix (again)."""
+        self._factorisation.factor(self._regularised(self._values))
 
     def _equilibration(self, values: Vector, slack: Vector, border: Vector) -> Vector:
         """(N + r,) one over the root of each unknown's own stiffness; for a condition, of its compliance."""
@@ -98,7 +103,7 @@ class SaddleSystem:
         error = np.inf
         scale = float(np.abs(b).max(initial=0.0)) or 1.0
         for _ in range(rounds - 1):
-            residual = b - symmetric_product(self.pattern.indptr, self.pattern.indices, self._values, y)
+            residual = b - self._product.times(self._values, y)
             size = float(np.abs(residual).max(initial=0.0)) / scale
             if not size < 0.5 * error:
                 break

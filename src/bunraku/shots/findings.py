@@ -50,6 +50,6 @@ class Place:
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
-    """"'vinyl'" for 'vinly', as a remedy; empty where nothing is near."""
+    """ "'vinyl'" for 'vinly', as a remedy; empty where nothing is near."""
     near = difflib.get_close_matches(str(name).lower(), list(names), n=1, cutoff=0.5)
     return f"'{near[0]}'" if near else ""

@@ -81,13 +81,13 @@ class Prepared:
 
 def prepare(shot: Shot) -> Prepared:
     """Read the shot's files; raises one InputError with everything that does not fit."""
-    (name, table), = shot.object.items()
-    place = shot.place.at("object").at(name)
+    ((name, table),) = shot.object.items()
+    root = shot.place
+    place = root.at("object").at(name)
     clip, guide_file = _read_clip(shot, table, place)
     rest = _read_rest(table, place, clip)
     place.raise_all()
-    numbers = _frame_numbers(shot, clip, shot.place.at("shot"))
-    place = replace(place, findings=place.findings)
+    numbers = _frame_numbers(shot, clip, root.at("shot"))
     shell, tests, prolongation = _shell(clip.mesh if rest is None else rest, table)
     _check_meshes(clip.mesh, shell, place)
     material = _material(table, shell, clip.rate, place)
@@ -143,7 +143,6 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
         place.at("frames").refuse(
             "the guide has no such frames", got=f"{first} to {last}", allowed=f"{low:g} to {high:g}"
         )
-        place.raise_all()
     return np.arange(first, last + 1, dtype=np.float64)
 
 
@@ -206,9 +205,7 @@ def _held_vertices(pin: PinTable, table: ObjectTable, shell: TriMesh, place: Pla
     return _indices(pin.vertices or (), shell.point_count, place.at("vertices"))
 
 
-def _pin(
-    pin: PinTable, vertices: Integers, guide: Animation, prolongation: Sparse, rate: float, origin: Vector
-) -> Pin:
+def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Sparse, rate: float, origin: Vector) -> Pin:
     to = None
     if pin.to == "guide":
         rows = prolongation[vertices]
@@ -236,10 +233,13 @@ def _moved(animation: Animation, offset: Vector) -> Animation:
 
 
 def _resolved(shot: Shot, numbers: Vector) -> Shot:
-    """The shot with the range it takes from its guide."""
+    """The shot with what it takes from its guide and from other keys."""
     whole = bool((numbers == np.round(numbers)).all())
     frames = (round(numbers[0]), round(numbers[-1])) if whole else None
-    return replace(shot, shot=replace(shot.shot, frames=frames))
+    objects = {
+        name: replace(table, mesh=replace(table.mesh, levels=table.mesh.split)) for name, table in shot.object.items()
+    }
+    return replace(shot, shot=replace(shot.shot, frames=frames), object=objects)
 
 
 def _inputs(name: str, guide: Path, mesh: Path | None) -> tuple[InputFile, ...]:

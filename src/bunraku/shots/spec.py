@@ -140,7 +140,9 @@ class Material:
         """One field, checked by the material itself (which also knows what may be keyed)."""
         fields = [field.name for field in dataclasses.fields(ShellMaterial)]
         if name not in fields:
-            return place.refuse("unknown key", got=name, allowed=joined(["preset", *fields]), remedy=nearest(name, fields))
+            return place.refuse(
+                "unknown key", got=name, allowed=joined(["preset", *fields]), remedy=nearest(name, fields)
+            )
         before = len(place.findings)
         read = Keyed(Number()).read(value, place)
         if len(place.findings) == before:
@@ -191,7 +193,9 @@ class PinTable:
 
     vertices: tuple[int, ...] | None = key(_VERTICES, "the vertices held", None)
     region: str | None = key(Text(allowed="the name of a region"), "or a region of this object", None)
-    axes: str = key(Text("(?!.*(.).*\\1)[xyz]{1,3}", allowed="'y', 'xz', 'xyz', …"), "which coordinates are held", "xyz")
+    axes: str = key(
+        Text("(?!.*(.).*\\1)[xyz]{1,3}", allowed="'y', 'xz', 'xyz', …"), "which coordinates are held", "xyz"
+    )
     to: str | tuple[float, float, float] = key(
         Either((Choice(("start", "guide")), ListOf(Number(), least=3, most=3, what="a point [x, y, z] in metres"))),
         "where: 'start' stays, 'guide' goes with the guide's surface, or a point", "start",
@@ -208,7 +212,9 @@ class PinTable:
 class ObjectTable:
     """One body of the shot."""
 
-    guide: GuideTable = key(Table(GuideTable, "{ file = 'guide.usda', prim = '/box' }", GuideTable.check), "the animation to obey")
+    guide: GuideTable = key(
+        Table(GuideTable, "{ file = 'guide.usda', prim = '/box' }", GuideTable.check), "the animation to obey"
+    )
     mesh: MeshTable = key(Table(MeshTable, "{ levels = 3 }", MeshTable.check), "the fine shell", factory=MeshTable)
     material: MaterialSpec = key(
         Material(), "what the shell is made of; young, the dampings and drag may be keyed", MaterialSpec("cotton"),
@@ -260,7 +266,9 @@ class PhysicsTable:
     bending: str = key(Choice(("plate", "hinge")), "'plate': exact on any mesh; 'hinge': Discrete Shells", "plate")
     mass: str = key(Choice(("lumped", "consistent")), "mass matrix", "lumped")
     start: str = key(
-        Choice(("guide", "rest", "settled")), "first pose: the guide's, the rest shape, or hanging in equilibrium", "guide"
+        Choice(("guide", "rest", "settled")),
+        "first pose: the guide's, the rest shape, or hanging in equilibrium",
+        "guide",
     )
 
 
@@ -278,9 +286,7 @@ class OutputTable:
             place.at("formats").refuse("names a format twice", got=list(self.formats))
 
 
-OBJECT = Table(
-    ObjectTable, "[object.box] with a guide", ObjectTable.check, {"role": _OBSTACLES, "source": _OBSTACLES}
-)
+OBJECT = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check, {"role": _OBSTACLES, "source": _OBSTACLES})
 PHYSICS = Table(PhysicsTable, later={"contact": "contact comes in a later version"})
 SHOT = Table(ShotTable, check=ShotTable.check)
 OUTPUT = Table(OutputTable, check=OutputTable.check)

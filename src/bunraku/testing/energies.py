@@ -129,7 +129,9 @@ def _check_rigid(energy: Energy, probe: Probe, tangent: Array, seed: int) -> Non
         raise CheckFailed(f"{probe.name}: a rigid motion changes the energy by {apart:.2e} of {energy.value(x):.2e}")
     turned = float(np.linalg.norm(energy.gradient(moved) - gradient @ turn.T))
     if turned > ROUNDING * force + reach * stiffness:
-        raise CheckFailed(f"{probe.name}: a rigid motion does not turn the force with it, by {turned:.2e} of {force:.2e}")
+        raise CheckFailed(
+            f"{probe.name}: a rigid motion does not turn the force with it, by {turned:.2e} of {force:.2e}"
+        )
 
 
 def _check_rest(energy: Energy, rest: Points) -> None:

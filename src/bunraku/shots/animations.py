@@ -1,0 +1,49 @@
+"""The files of a take's animation, stitched from its frames, and read back to see what they really say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bunraku.contracts import Points
+from bunraku.direction import Frame
+from bunraku.io import Sample, output_error, read_clip, read_pc2, write_frames
+
+from .prepare import Prepared
+
+
+def animation_files(prepared: Prepared) -> tuple[str, ...]:
+    """Names of the files in the take's folder, one a format."""
+    names = {"obj": f"obj/{prepared.name}.####.obj"}
+    return tuple(names.get(kind, f"{prepared.name}.{kind}") for kind in prepared.shot.output.formats)
+
+
+def write_animation_file(folder: Path, name: str, prepared: Prepared, frames: Iterable[Frame]) -> None:
+    """Write frames to one file (or numbered files) in the guide's unit and axis, in the world."""
+    target = folder / name
+    try:
+        target.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise output_error(target.parent, error) from error
+    write_frames(
+        target, prepared.shell.with_rest(prepared.shell.rest + prepared.origin), _samples(prepared, frames),
+        rate=prepared.clip.rate, origin=prepared.origin if prepared.origin.any() else None,
+        prim=f"/bunraku/{prepared.name}", up_axis=prepared.clip.up_axis, meters_per_unit=prepared.clip.meters_per_unit,
+    )  # fmt: skip
+
+
+def read_back(folder: Path, name: str, prepared: Prepared) -> Iterator[Points]:
+    """The points (n, 3) [m] in the world of every frame of a written file."""
+    unit, axis = prepared.clip.meters_per_unit, prepared.clip.up_axis
+    if name.endswith(".pc2"):
+        clip = read_pc2(folder / name, prepared.shell, prepared.clip.rate, meters_per_unit=unit, up_axis=axis)
+    elif name.endswith(".obj"):
+        clip = read_clip(folder / name, rate=prepared.clip.rate, meters_per_unit=unit, up_axis=axis)
+    else:
+        clip = read_clip(folder / name, f"/bunraku/{prepared.name}")
+    yield from clip.animation.points
+
+
+def _samples(prepared: Prepared, frames: Iterable[Frame]) -> Iterator[Sample]:
+    for frame in frames:
+        yield Sample(float(prepared.numbers[frame.index]), frame.points + prepared.origin, frame.velocity)

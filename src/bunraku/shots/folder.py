@@ -1,0 +1,211 @@
+"""The folder of a take: `takes/<shot>/v001`, the next free number, never overwritten, `latest` beside it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bunraku.contracts import InputError, OutputError, input_error
+from bunraku.io import FrameCache, output_error, same_file, write_text
+
+from .inputs import REPORT
+
+_log = logging.getLogger(__name__)
+_VERSION = re.compile(r"v(\d{3,})")
+
+
+@dataclass(frozen=True)
+class TakeFolder:
+    """Where the files of one take are."""
+
+    path: Path
+    made: tuple[Path, ...] = ()
+    """folders this run had to make for it, outermost first"""
+
+    @property
+    def version(self) -> str:
+        """'v003', or the folder's own name where the artist chose it."""
+        return self.path.name
+
+    @property
+    def provenance(self) -> Path:
+        """Settings, input hashes, versions; there from the beginning."""
+        return self.path / "provenance.json"
+
+    @property
+    def shot(self) -> Path:
+        """The resolved shot."""
+        return self.path / "shot.toml"
+
+    @property
+    def log(self) -> Path:
+        """Everything that was said."""
+        return self.path / "run.log"
+
+    @property
+    def timings(self) -> Path:
+        """How long each frame took."""
+        return self.path / "timings.json"
+
+    @property
+    def report(self) -> Path:
+        """What was met and what was missed; there when the take is finished or stopped."""
+        return self.path / REPORT
+
+    @property
+    def page(self) -> Path:
+        """The report to look at."""
+        return self.path / "index.html"
+
+    @property
+    def video(self) -> Path:
+        """Guide and result side by side."""
+        return self.path / "preview.mp4"
+
+    @property
+    def sheet(self) -> Path:
+        """Guide above result at some moments."""
+        return self.path / "contact_sheet.png"
+
+    def cache(self) -> FrameCache:
+        """The finished frames."""
+        return FrameCache(self.path / "frames")
+
+    @property
+    def begun(self) -> bool:
+        """Whether this is a take at all."""
+        return self.provenance.is_file()
+
+    @property
+    def finished(self) -> bool:
+        """Whether every frame was made and told about."""
+        try:
+            return json.loads(self.report.read_text(encoding="utf-8")).get("outcome") == "finished"
+        except (OSError, ValueError):
+            return False
+
+    def read_provenance(self) -> dict[str, Any]:
+        """What `provenance` holds."""
+        try:
+            return json.loads(self.provenance.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise input_error(
+                "the take cannot be resumed, its provenance is not readable", where=str(self.provenance),
+                got=str(error), remedy="run without --resume",
+            ) from None  # fmt: skip
+
+    def discard(self) -> None:
+        """Undo a take in which no frame was finished: what this run made goes, what stood there stays."""
+        for name in ("provenance.json", "shot.toml", "run.log", "timings.json"):
+            (self.path / name).unlink(missing_ok=True)
+        shutil.rmtree(self.path / "frames", ignore_errors=True)
+        for folder in reversed(self.made):
+            with suppress(OSError):  # not empty: someone else's
+                folder.rmdir()
+
+
+def takes_of(folder: Path) -> list[TakeFolder]:
+    """The takes in a shot's folder, the newest first."""
+    names = os.listdir(folder) if folder.is_dir() else []
+    numbered = sorted((int(match.group(1)), name) for name in names if (match := _VERSION.fullmatch(name)))
+    return [TakeFolder(folder / name) for _, name in reversed(numbered)]
+
+
+def next_folder(folder: Path) -> Path:
+    """The next free number in a shot's folder."""
+    newest = takes_of(folder)
+    number = int(newest[0].version[1:]) + 1 if newest else 1
+    return folder / f"v{number:03d}"
+
+
+def make_numbered(folder: Path) -> TakeFolder:
+    """Make the next numbered take of a shot's folder; two runs at once get two numbers."""
+    made = _missing(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            path = next_folder(folder)
+            with suppress(FileExistsError):
+                path.mkdir()
+                return TakeFolder(path, (*made, path))
+    except OSError as error:
+        raise output_error(folder, error) from error
+
+
+def make_named(path: Path) -> TakeFolder:
+    """Make the folder the artist named."""
+    made = _missing(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(path, error) from error
+    return TakeFolder(path, made)
+
+
+def _missing(folder: Path) -> tuple[Path, ...]:
+    """The folder and those above it that do not exist yet, outermost first."""
+    return tuple(reversed([one for one in (folder, *folder.parents) if not one.exists()]))
+
+
+def check_free(path: Path, beside: Iterable[str] = ()) -> None:
+    """Refuse a folder that holds something already, apart from the names in `beside`."""
+    if path.exists() and not path.is_dir():
+        raise OutputError(f"{path}: a file stands where the take's folder should go; try: another name")
+    held = sorted(set(os.listdir(path)) - set(beside)) if path.is_dir() else []
+    if held:
+        raise InputError(
+            f"{path}: the folder is not empty (got {', '.join(held[:3])}{' …' if len(held) > 3 else ''}); "
+            "allowed: a new or an empty folder; try: another name, or --resume to carry on the take in it"
+        )
+
+
+def check_inputs(path: Path, inputs: Iterable[Path], folders: Iterable[Path]) -> None:
+    """Refuse a take folder that is, holds or lies in something the shot reads."""
+    real = Path(os.path.realpath(path))
+    for one in inputs:
+        if same_file(path, one):
+            raise InputError(f"{path}: the output would overwrite an input of the shot; try: another folder")
+        if real in Path(os.path.realpath(one)).parents:
+            raise InputError(f"{path}: the output folder holds an input of the shot, {one.name}; try: another folder")
+    for folder in folders:
+        inside = Path(os.path.realpath(folder))
+        if inside == real or inside in real.parents:
+            raise InputError(f"{path}: the output would lie inside an input folder, {folder}; try: another folder")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written to, without writing there."""
+    there = path
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise OutputError(f"{path}: cannot be written: {there} is a file; try: another folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: cannot be written: {there} is read-only; try: another folder or its permissions")
+
+
+def point_latest(take: TakeFolder) -> None:
+    """Let `latest` beside the take point to it: a link where that is allowed, else a text."""
+    if not _VERSION.fullmatch(take.version):
+        return
+    pointer = take.path.parent / "latest"
+    fresh = take.path.parent / f".latest-{os.getpid()}"
+    try:
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(take.version, target_is_directory=True)
+        os.replace(fresh, pointer)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        try:
+            write_text(pointer, take.version + "\n")
+        except OutputError as error:
+            _log.warning("the pointer to the latest take was not written: %s", error)

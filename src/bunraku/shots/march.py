@@ -1,0 +1,57 @@
+"""Frame by frame: each is safe on disk before the next begins."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from bunraku.contracts import PhysicsStopped
+from bunraku.direction import Frame, Job
+from bunraku.io import FrameCache
+
+from .events import Event, FrameDone
+from .kept import keep, kept, seconds
+from .prepare import Prepared
+from .timings import Timings
+
+_log = logging.getLogger(__name__)
+_INDEX = re.compile(r"^stopped at frame index \d+ \(t = [^)]*\): ")
+
+
+def march(
+    prepared: Prepared, job: Job, cache: FrameCache, done: int, timings: Timings, tell: Callable[[Event], None]
+) -> str:
+    """Make the frames after the `done` first ones; returns why physics stopped, or an empty text."""
+    after = kept(cache, done - 1) if done else None
+    index = done
+    try:
+        for frame in job.frames(after):
+            number = float(prepared.numbers[frame.index])
+            keep(cache, frame, number)
+            timings.add(number, seconds(frame))
+            index = frame.index + 1
+            event = _done(frame, number, prepared)
+            _log.info("frame %g: residual %s m, %d iterations", number, event.residual, event.iterations)
+            tell(event)
+    except PhysicsStopped as error:
+        story = f"frame {prepared.numbers[index]:g}: {_INDEX.sub('', str(error))}"
+        _log.error("stopped by physics at %s", story)
+        return story
+    finally:
+        timings.save()
+    return ""
+
+
+def _done(frame: Frame, number: float, prepared: Prepared) -> FrameDone:
+    gaps = frame.report["residual"]
+    return FrameDone(
+        frame=number,
+        index=frame.index,
+        count=len(prepared.numbers),
+        residual=float(np.max(gaps)) if np.size(gaps) else None,
+        iterations=int(frame.report["iterations"]),
+        preroll=frame.index < prepared.preroll,
+    )

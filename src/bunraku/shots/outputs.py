@@ -1,0 +1,147 @@
+"""Everything made from finished frames: animation files, preview, report, page."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bunraku.contracts import OutputError
+from bunraku.direction import Frame
+from bunraku.io import write_json, write_text
+
+from .animations import animation_files, read_back, write_animation_file
+from .events import Event, Noticed, PictureDone, Preparing
+from .folder import TakeFolder, point_latest
+from .kept import each, kept
+from .page import Page
+from .prepare import Prepared
+from .preview import Pair, Preview
+from .report import Measured, Report, TakeOutcome, distances, measure
+from .sentences import sentences
+from .timings import Timings
+
+_log = logging.getLogger(__name__)
+
+_CONTENTS = {
+    "index.html": "the report to look at: video, curves, what was met",
+    "preview.mp4": "guide left, result right",
+    "contact_sheet.png": "guide above result at eight moments",
+    "report.json": "the same numbers for a program",
+    "timings.json": "how long each frame took",
+    "shot.toml": "the shot with every default written out",
+    "provenance.json": "input hashes, versions, solver",
+    "run.log": "everything that was said",
+    "frames": "finished frames in double precision; --resume carries on from them",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """The files of one take."""
+
+    prepared: Prepared
+    take: TakeFolder
+    facts: dict[str, Any]
+    """the job's"""
+    timings: Timings
+    tell: Callable[[Event], None]
+
+    def make(self, done: int, story: str, *, again: bool = True) -> Report:
+        """Write everything for `done` frames; without `again` only what is missing."""
+        names = animation_files(self.prepared) if done > self.prepared.preroll else ()
+        for name in names:
+            if again or not self._there(name):
+                self._stage(f"writing {name}", lambda name=name: self._write_animation(name, done))
+        report = self._report(done, story, names)
+        if names and self.prepared.shot.output.preview and (again or not self._previewed()):
+            self._stage("rendering the preview", lambda: self._preview(done))
+        if again or not self.take.report.exists():
+            write_json(self.take.report, report.as_json())
+        self.timings.save()
+        if again or not self.take.page.exists():
+            write_text(self.take.page, self._page(report).html())
+        point_latest(self.take)
+        return report
+
+    def _frames(self, done: int) -> Iterator[Frame]:
+        return each(self.take.cache(), self.prepared.preroll, done)
+
+    def _write_animation(self, name: str, done: int) -> None:
+        write_animation_file(self.take.path, name, self.prepared, self._frames(done))
+
+    def _there(self, name: str) -> bool:
+        return any(self.take.path.glob(name.replace("####", "*")))
+
+    def _previewed(self) -> bool:
+        return self.take.video.exists() and self.take.sheet.exists()
+
+    def _report(self, done: int, story: str, names: tuple[str, ...]) -> Report:
+        measured = measure(self.prepared, self._frames(done), self.facts)
+        if names:
+            measured = self._measured_in_file(measured, names[0])
+        return Report(
+            shot=self.prepared.shot.name, object=self.prepared.name,
+            outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
+            sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
+        )  # fmt: skip
+
+    def _measured_in_file(self, measured: Measured, name: str) -> Measured:
+        return replace(measured, in_file=distances(self.prepared, read_back(self.take.path, name, self.prepared)))
+
+    def _preview(self, done: int) -> None:
+        """A preview that cannot be made is no reason to lose a take."""
+        p, cache = self.prepared, self.take.cache()
+        numbers = p.numbers[p.preroll : done]
+
+        def pair(k: int) -> Pair:
+            frame = kept(cache, p.preroll + k)
+            return Pair(float(numbers[k]), p.guide.at(frame.time), frame.points)
+
+        title = f"{p.shot.name} {self.take.version}"
+        film = Preview(p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate)
+        try:
+            film.make(self.take.video, self.take.sheet, lambda k, count: self.tell(PictureDone(k, count)))
+        except OutputError as error:
+            _log.warning("no preview: %s", error)
+            self.tell(Noticed(f"no preview was made: {error}"))
+
+    def _page(self, report: Report) -> Page:
+        return Page(
+            report=report, version=self.take.version, shot_text=self.take.shot.read_text(encoding="utf-8"),
+            provenance=self.take.read_provenance(), seconds=self.timings.total, video=self._previewed(),
+        )  # fmt: skip
+
+    def _stage(self, name: str, work: Callable[[], None]) -> None:
+        self.tell(Preparing(name))
+        begin = time.perf_counter()
+        work()
+        self.timings.stages[name] = time.perf_counter() - begin
+
+
+@dataclass(frozen=True)
+class Content:
+    """Something in a take's folder."""
+
+    name: str
+    about: str
+    size: int
+    """[bytes]"""
+
+
+def contents(folder: Path, object_name: str) -> list[Content]:
+    """What is in a take's folder, the most interesting first."""
+    about = {f"{object_name}.{kind}": "the animation" for kind in ("usdc", "usda", "pc2")}
+    about |= {f"{object_name}.obj": "the rest shape that belongs to the .pc2", "obj": "the animation, a file a frame"}
+    known = {**about, **_CONTENTS}
+    found = [name for name in known if (folder / name).exists()]
+    others = sorted(one.name for one in folder.iterdir() if one.name not in known and not one.name.startswith("."))
+    return [Content(name, known.get(name, ""), _size(folder / name)) for name in [*found, *others]]
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())

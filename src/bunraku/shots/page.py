@@ -1,0 +1,131 @@
+"""The page of a take: one HTML file that opens without a server and loads nothing from outside its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from .curves import Line, chart
+from .report import Measured, Report, Sentence, TakeOutcome
+
+_MARKS = {"met": "✓", "missed": "!", "note": "·"}
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """What the page shows."""
+
+    report: Report
+    version: str
+    shot_text: str
+    """the resolved shot file"""
+    provenance: Mapping[str, Any]
+    seconds: float
+    """all frames together took [s]"""
+    video: bool
+    """whether there is a preview"""
+
+    def html(self) -> str:
+        """The whole page."""
+        style = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+        title = escape(f"{self.report.shot} {self.version}")
+        return (
+            f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title} · bunraku</title>\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>\n{style}</style>\n</head>\n'
+            f"<body>\n<main>\n{self._head()}\n{self._told()}\n{self._pictures()}\n{self._curves()}\n{self._facts()}\n"
+            f"{self._origin()}\n</main>\n</body>\n</html>\n"
+        )
+
+    def _head(self) -> str:
+        word, tone = _verdict(self.report)
+        frames = self.report.measured.frames
+        span = f"frames {frames[0]:g}–{frames[-1]:g}" if len(frames) else "no frames"
+        return (
+            f'<header><h1>{escape(self.report.shot)} <span class="version">{escape(self.version)}</span></h1>'
+            f'<p><span class="badge {tone}">{word}</span> {span} of <b>{escape(self.report.object)}</b></p></header>'
+        )
+
+    def _told(self) -> str:
+        items = "".join(_item(sentence) for sentence in self.report.sentences)
+        return f'<section aria-label="What was met and what was missed"><ul class="told">{items}</ul></section>'
+
+    def _pictures(self) -> str:
+        if not self.video:
+            return '<p class="quiet">No preview was made.</p>'
+        return (
+            '<section aria-label="Preview"><video src="preview.mp4" controls loop muted playsinline preload="metadata">'
+            '</video><a href="contact_sheet.png"><img src="contact_sheet.png" alt="Guide above result at eight moments">'
+            "</a></section>"
+        )
+
+    def _curves(self) -> str:
+        m = self.report.measured
+        if len(m.frames) < 2:
+            return ""
+        return f'<section class="curves" aria-label="Curves">{"".join(_charts(m))}</section>'
+
+    def _facts(self) -> str:
+        facts = self.report.measured.facts
+        rows = [
+            ("vertices", facts.get("vertices")), ("faces", facts.get("faces")),
+            ("regions that obey the guide", facts.get("regions")), ("mass", f"{facts.get('mass', 0):.4g} kg"),
+            ("size", f"{self.report.measured.size:.4g} m"), ("frames per second", f"{facts['rate']:g}"),
+            ("solved about", f"({', '.join(f'{c:g}' for c in facts['origin'])}) m"),
+            ("time for all frames", f"{self.seconds:.1f} s"), ("linear solver", self.provenance.get("solver")),
+            ("threads", self.provenance.get("threads")),
+        ]  # fmt: skip
+        return f"<section><h2>Facts</h2><table>{_rows(rows)}</table></section>"
+
+    def _origin(self) -> str:
+        inputs = [(one["key"], f"{one['path']} — {one['sha256'][:16]}…") for one in self.provenance["inputs"]]
+        versions = list(self.provenance["versions"].items())
+        again = [("resumed", text) for entry in self.provenance["resumed"] for text in _resumption(entry)]
+        return (
+            f"<section><h2>Where it comes from</h2><table>{_rows([*inputs, *again])}</table>"
+            f"<details><summary>The shot, every default written out</summary><pre>{escape(self.shot_text)}</pre></details>"
+            f"<details><summary>Versions</summary><table>{_rows(versions)}</table></details></section>"
+        )
+
+
+def _verdict(report: Report) -> tuple[str, str]:
+    if report.outcome is TakeOutcome.STOPPED:
+        return "stopped by physics", "missed"
+    if not report.met:
+        return "direction missed", "missed"
+    return ("direction met", "met") if report.measured.directed.any() else ("finished", "note")
+
+
+def _item(sentence: Sentence) -> str:
+    return f'<li class="{sentence.kind}"><i aria-hidden="true">{_MARKS[sentence.kind]}</i>{escape(sentence.text)}</li>'
+
+
+def _charts(m: Measured) -> list[str]:
+    charts = []
+    if m.regions:
+        gaps = [Line("in memory", m.residual)]
+        if m.residual_in_file is not None:
+            gaps.append(Line("in the file", m.residual_in_file))
+        charts.append(chart("Distance from the guide", "m", m.frames, gaps, log=True))
+        charts.append(chart("Largest force of direction", "N", m.frames, [Line("force", m.force)]))
+    energies = [Line(name, m.arrays[name]) for name in ("kinetic", "stretching", "bending")]
+    charts.append(chart("Energies", "J", m.frames, energies))
+    charts.append(
+        chart("Newton iterations", "", m.frames, [Line("iterations", np.asarray(m.arrays["iterations"], float))])
+    )
+    if (m.strength != m.strength[0]).any():
+        charts.append(chart("Strength", "", m.frames, [Line("strength", m.strength)]))
+    return charts
+
+
+def _resumption(entry: Mapping[str, Any]) -> list[str]:
+    changed = "; ".join(entry["differences"]) or "under the same circumstances"
+    return [f"after {entry['done']} frames, {changed}"]
+
+
+def _rows(rows: list[tuple[str, Any]]) -> str:
+    return "".join(f"<tr><th>{escape(str(name))}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)

@@ -1,0 +1,90 @@
+"""Where a take comes from: settings, input hashes, versions. Decides whether it may be resumed."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+from bunraku.numerics import choose, default_threads
+
+from .prepare import Prepared
+
+_PACKAGES = ("bunraku", "numpy", "scipy", "numba", "usd-core", "mkl", "py-mkl-pardiso", "qdldl")
+_FILES = ("file", "prim", "take")
+
+
+def settings(prepared: Prepared) -> dict[str, Any]:
+    """All that decides the frames: the resolved shot, its inputs by their hashes and not by their names."""
+    resolved = prepared.shot.settings(".")
+    resolved.pop("output")
+    resolved["shot"].pop("name")
+    for table in resolved["object"].values():
+        for part in ("guide", "mesh"):
+            table[part] = {name: value for name, value in table[part].items() if name not in _FILES}
+    inputs: dict[str, list[str]] = {}
+    for one in prepared.inputs:
+        inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)
+    return _plain({**resolved, "inputs": inputs, "prim": prepared.clip.prim_path})
+
+
+def circumstances(threads: int | None) -> dict[str, Any]:
+    """What may change the last digits: solver, threads, versions, machine."""
+    return _plain(
+        {
+            "threads": threads or default_threads(),
+            "solver": choose(threads=threads, single=True).name,
+            "versions": {"python": platform.python_version(), **dict(_versions())},
+            "machine": f"{platform.system()} {platform.machine()}",
+        }
+    )
+
+
+def provenance(prepared: Prepared, threads: int | None, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept with a take; `facts` are the job's."""
+    return {
+        **circumstances(threads),
+        "settings": settings(prepared),
+        "facts": _plain(dict(facts)),
+        "inputs": [{"key": one.key, "path": str(one.path), "sha256": one.sha256} for one in prepared.inputs],
+        "source": str(prepared.shot.source) if prepared.shot.source else None,
+        "command": sys.argv[1:] if sys.argv and sys.argv[0].endswith("bunraku") else None,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "resumed": [],
+    }
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> list[str]:
+    """'physics.substeps was 2, is 3': every leaf in which two nested mappings differ."""
+    found: list[str] = []
+    for name in sorted(set(before) | set(now)):
+        where = f"{path}.{name}" if path else name
+        a, b = before.get(name), now.get(name)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found += differences(a, b, where)
+        elif a != b:
+            hashes = where.startswith("inputs.")
+            found.append(f"{where[7:]} has changed" if hashes else f"{where} was {_told(a)}, is {_told(b)}")
+    return found
+
+
+def _told(value: object) -> str:
+    text = "not given" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in _PACKAGES:
+        try:
+            yield name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+
+
+def _plain(value: Any) -> Any:
+    """As JSON gives it back, so that what was kept compares equal."""
+    return json.loads(json.dumps(value))

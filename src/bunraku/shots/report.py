@@ -1,0 +1,173 @@
+"""What a take met and what it missed: numbers from its frames, told in `sentences`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from bunraku.contracts import Array, Points, Vector
+from bunraku.direction import Frame
+
+from .prepare import Prepared
+
+MET = 1e-7
+"""share of the shell's size within which a region's average counts as the guide's, in memory"""
+MET_IN_FILE = 1e-5
+"""the same for the float32 points of the written file"""
+
+
+class TakeOutcome(Enum):
+    """How a run ended; the value is the sentence a user reads."""
+
+    FINISHED = "every frame was made"
+    STOPPED = "stopped by physics; the frames before are kept"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Something to know about a take."""
+
+    kind: str
+    """"met", "missed" or "note\""""
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The numbers of the written frames; t frames, k regions."""
+
+    frames: Vector
+    """(t,) frame numbers"""
+    arrays: Mapping[str, Array]
+    """(t, …) as the job reports them: residual (t, k) [m], force (t, k, 3) [N], energies (t,) [J], …"""
+    strength: Vector
+    """(t,) how firmly the guide was to be obeyed"""
+    exempt: bool
+    """whether the first frame was not to obey, for the shot starts in the rest shape"""
+    size: float
+    """of the shell [m]"""
+    facts: Mapping[str, Any]
+    in_file: Array | None = None
+    """(t, k) [m] the residual, found again from the written file"""
+
+    @property
+    def regions(self) -> int:
+        """Number of regions k that obey the guide."""
+        return int(np.shape(self.arrays["residual"])[1])
+
+    @property
+    def directed(self) -> Array:
+        """(t,) bool: frames on which the guide had to be met exactly."""
+        if not self.regions:
+            return np.zeros(len(self.frames), dtype=bool)
+        directed = self.strength == 1.0
+        directed[:1] &= not self.exempt
+        return directed
+
+    @property
+    def residual(self) -> Vector:
+        """(t,) [m] the largest of all regions, in memory."""
+        return np.max(self.arrays["residual"], axis=1, initial=0.0)
+
+    @property
+    def residual_in_file(self) -> Vector | None:
+        """(t,) [m] the largest of all regions, in the file."""
+        return None if self.in_file is None else np.max(self.in_file, axis=1, initial=0.0)
+
+    @property
+    def missed(self) -> Array:
+        """(t,) bool: frames on which the guide had to be met and was not."""
+        far = self.residual > MET * self.size
+        if self.residual_in_file is not None:
+            far |= self.residual_in_file > MET_IN_FILE * self.size
+        return far & self.directed
+
+    @property
+    def force(self) -> Vector:
+        """(t,) [N] the largest force of direction on a region."""
+        return np.max(np.linalg.norm(self.arrays["force"], axis=2), axis=1, initial=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A take's numbers and sentences. The same run gives the same report: it holds no times and no paths."""
+
+    shot: str
+    object: str
+    outcome: TakeOutcome
+    story: str
+    """why it stopped; empty where it did not"""
+    measured: Measured
+    sentences: tuple[Sentence, ...]
+    animations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """object → the files of its animation in the take's folder"""
+
+    @property
+    def met(self) -> bool:
+        """Whether the guide was met on every frame on which it had to be, and no frame is lacking."""
+        return self.outcome is TakeOutcome.FINISHED and not bool(self.measured.missed.any())
+
+    @property
+    def arrays(self) -> Mapping[str, Array]:
+        """Per-frame arrays (t, …), as `Take.report`."""
+        return self.measured.arrays
+
+    def as_json(self) -> dict[str, Any]:
+        """What report.json holds."""
+        m = self.measured
+        return {
+            "shot": self.shot,
+            "object": self.object,
+            "outcome": self.outcome.name.lower(),
+            "story": self.story,
+            "direction_met": self.met,
+            "missed_frames": m.frames[m.missed],
+            "sentences": [sentence.text for sentence in self.sentences],
+            "animations": self.animations,
+            "facts": dict(m.facts),
+            "tolerances": {"in_memory_m": MET * m.size, "in_file_m": MET_IN_FILE * m.size},
+            "frames": m.frames,
+            "per_frame": per_frame(m),
+        }
+
+
+def per_frame(m: Measured) -> dict[str, Vector]:
+    """(t,) curves: the largest residuals and force, and every number a frame reports."""
+    curves = {"residual_m": m.residual, "force_N": m.force, "strength": m.strength}
+    if m.residual_in_file is not None:
+        curves["residual_in_file_m"] = m.residual_in_file
+    return curves | {name: values for name, values in m.arrays.items() if values.ndim == 1}
+
+
+def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any]) -> Measured:
+    """The numbers of the frames that are written."""
+    found = list(frames)
+    names = list(found[0].report) if found else []
+    arrays = {name: np.stack([np.asarray(frame.report[name]) for frame in found]) for name in names}
+    empty = {"residual": np.zeros((0, 0)), "force": np.zeros((0, 0, 3))}
+    times = [frame.time for frame in found]
+    return Measured(
+        frames=prepared.numbers[prepared.preroll :][: len(found)],
+        arrays=arrays or empty,
+        strength=np.array([prepared.strength.at(time) for time in times]),
+        exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
+        size=prepared.shell.size,
+        facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, "rate": prepared.clip.rate},
+    )
+
+
+def distances(prepared: Prepared, points: Iterable[Points]) -> Array | None:
+    """(t, k) [m] of the regions' averages from the guide's, for points (n, 3) in the world, frame by frame."""
+    if prepared.tests is None:
+        return None
+    of_guide, of_shell = prepared.tests.averages(prepared.guide.mesh, prepared.shell)
+    times = prepared.times[prepared.preroll :]
+    gaps = [
+        np.linalg.norm(of_shell @ (x - prepared.origin) - of_guide @ prepared.guide.at(time), axis=1)
+        for x, time in zip(points, times, strict=False)
+    ]
+    return np.stack(gaps) if gaps else None

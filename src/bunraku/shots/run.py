@@ -1,0 +1,207 @@
+"""A shot becomes a take: inputs first, then a folder, then frames, then everything made from them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bunraku.contracts import BunrakuError, InputError, OutputError
+from bunraku.io import write_json, write_text
+
+from .events import Event, Finished, Noticed, Preparing, Started
+from .folder import (
+    TakeFolder,
+    check_free,
+    check_inputs,
+    check_writable,
+    make_named,
+    make_numbered,
+    next_folder,
+    takes_of,
+)
+from .kept import last_good
+from .kernels import kernels_are_cold
+from .march import march
+from .outputs import Outputs
+from .prepare import Prepared, prepare
+from .provenance import circumstances, differences, provenance, settings
+from .report import Report, TakeOutcome
+from .shot import Shot
+from .timings import Timings
+
+_log = logging.getLogger(__name__)
+Tell = Callable[[Event], None]
+
+
+@dataclass(frozen=True, eq=False)
+class TakeResult:
+    """A take on disk."""
+
+    folder: Path
+    outcome: TakeOutcome
+    report: Report
+    already: bool = False
+    """whether it was finished before, so that nothing was simulated"""
+
+
+def run_shot(
+    shot: Shot, *, out: str | Path | None = None, resume: bool = False, frames: tuple[int, int] | None = None,
+    threads: int | None = None, progress: Tell | None = None, beside: Iterable[str] = (),
+) -> TakeResult:  # fmt: skip
+    """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already."""
+    tell = progress or _nobody
+    tell(Preparing("reading the inputs"))
+    prepared = prepare(shot if frames is None else with_frames(shot, frames))
+    if resume:
+        return _resume(prepared, _take_to_resume(prepared, out), threads, tell)
+    check_target(prepared, out, beside)
+    _tell_of_kernels(tell)
+    job = prepared.job(threads)
+    take = make_named(Path(out).absolute()) if out is not None else make_numbered(shot.output.folder / shot.name)
+    with _undone_without_frames(take), _logging_to(take):
+        _begin(take, prepared, provenance(prepared, threads, job.facts))
+        return _carry_on(take, prepared, job, 0, dict(job.facts), tell)
+
+
+def with_frames(shot: Shot, frames: tuple[int, int]) -> Shot:
+    """The shot with another range of frames."""
+    changed = replace(shot.shot, frames=frames)
+    place = shot.place.at("shot")
+    changed.check(place)
+    place.raise_all()
+    return replace(shot, shot=changed)
+
+
+def check_target(prepared: Prepared, out: str | Path | None, beside: Iterable[str] = ()) -> Path:
+    """Where the take would go; refused where that is not allowed or not possible. Writes nothing."""
+    shot = prepared.shot
+    target = Path(out).absolute() if out is not None else next_folder(shot.output.folder / shot.name)
+    allowed = set(beside)
+    read = [one.path for one in prepared.inputs] + ([shot.source] if shot.source else [])
+    given = [table.guide.file for table in shot.object.values() if table.guide.file is not None]
+    outside = [path for path in read if not (path.name in allowed and path.absolute().parent == target)]
+    check_inputs(target, outside, [path for path in given if path.is_dir()])
+    check_free(target, allowed)
+    check_writable(target)
+    return target
+
+
+def _begin(take: TakeFolder, prepared: Prepared, origin: dict[str, Any]) -> None:
+    """The files that are there from the beginning."""
+    prepared.shot.write(take.shot, defaults=True, heading="The shot of this take, every default written out.")
+    write_json(take.provenance, origin)
+    solver, threads = origin["solver"], origin["threads"]
+    _log.info("%s, %s, %d threads", take.path, solver, threads)
+
+
+def _carry_on(
+    take: TakeFolder, prepared: Prepared, job: Any, done: int, facts: dict[str, Any], tell: Tell
+) -> TakeResult:
+    cache, timings, count = take.cache(), Timings.of(take.timings), len(prepared.numbers)
+    tell(Started(prepared.shot.name, take.path, count, done))
+    try:
+        story = march(prepared, job, cache, done, timings, tell) if done < count else ""
+        report = Outputs(prepared, take, facts, timings, tell).make(last_good(cache) + 1, story)
+    except KeyboardInterrupt:
+        _log.warning("interrupted after %d of %d frames", last_good(cache) + 1, count)
+        raise
+    except OutputError as error:
+        kept = last_good(cache) + 1
+        raise OutputError(f"{error} ({kept} of {count} frames are kept)" if kept else str(error)) from error
+    except Exception:
+        _log.exception("unexpected error")
+        raise
+    tell(Finished(take.path, tuple(sentence.text for sentence in report.sentences)))
+    return TakeResult(take.path, report.outcome, report)
+
+
+def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, tell: Tell) -> TakeResult:
+    origin = take.read_provenance()
+    cache = take.cache()
+    done = last_good(cache) + 1
+    cache.discard_after(done - 1)
+    facts = origin["facts"]
+    if take.finished and done == len(prepared.numbers):
+        with _logging_to(take):
+            report = Outputs(prepared, take, facts, Timings.of(take.timings), tell).make(done, "", again=False)
+        return TakeResult(take.path, report.outcome, report, already=True)
+    _note_circumstances(take, origin, threads, done, tell)
+    _tell_of_kernels(tell)
+    job = prepared.job(threads) if done < len(prepared.numbers) else None
+    with _logging_to(take):
+        _log.info("resumed after %d frames", done)
+        return _carry_on(take, prepared, job, done, facts, tell)
+
+
+def _note_circumstances(take: TakeFolder, origin: dict[str, Any], threads: int | None, done: int, tell: Tell) -> None:
+    """Warn of and record what may change the last digits."""
+    now = circumstances(threads)
+    changed = differences({name: origin.get(name) for name in now}, now)
+    if changed:
+        text = f"resumed under other circumstances, the last digits may differ: {'; '.join(changed)}"
+        _log.warning(text)
+        tell(Noticed(text))
+    entry = {"done": done, "differences": changed, "made": datetime.now(UTC).isoformat(timespec="seconds")}
+    write_json(take.provenance, {**origin, "resumed": [*origin["resumed"], entry]})
+
+
+def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:
+    """The newest take made with these settings and inputs, finished or not."""
+    shot = prepared.shot
+    folder = shot.output.folder / shot.name
+    takes = [TakeFolder(Path(out).absolute())] if out is not None else takes_of(folder)
+    takes = [take for take in takes if take.begun]
+    if not takes:
+        raise InputError(f"{out or folder}: there is no take to resume; try: run without --resume")
+    now = settings(prepared)
+    changed = {take.path: differences(take.read_provenance()["settings"], now) for take in takes}
+    fitting = [take for take in takes if not changed[take.path]]
+    if fitting:
+        return fitting[0]
+    newest = next((take for take in takes if not take.finished), takes[0])
+    raise InputError(
+        f"{newest.path}: cannot be resumed, the shot has changed since: {'; '.join(changed[newest.path])}; "
+        "try: run without --resume for a new take"
+    )
+
+
+def _tell_of_kernels(tell: Tell) -> None:
+    tell(Preparing("compiling kernels (first run only)…" if kernels_are_cold() else "preparing the simulation"))
+
+
+def _nobody(event: Event) -> None:
+    """Nobody listens."""
+
+
+@contextmanager
+def _undone_without_frames(take: TakeFolder) -> Iterator[None]:
+    """Leave no folder behind where a run ends, for a reason it tells, before its first frame."""
+    try:
+        yield
+    except (BunrakuError, KeyboardInterrupt):
+        if last_good(take.cache()) < 0:
+            take.discard()
+        raise
+
+
+@contextmanager
+def _logging_to(take: TakeFolder) -> Iterator[None]:
+    """Everything bunraku says also goes to the take's log."""
+    logger = logging.getLogger("bunraku")
+    write_text(take.log, take.log.read_text(encoding="utf-8") if take.log.exists() else "")  # refused early, in a sentence
+    handler = logging.FileHandler(take.log, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)
+        handler.close()

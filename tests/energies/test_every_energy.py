@@ -1,0 +1,117 @@
+"""Every energy class of the room passes the shared check; one without a fixture fails the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import bunraku.energies as room
+from bunraku.contracts import Energy, EnergySource, Points, State
+from bunraku.energies import Bending, Drag, DragEnergy, GravityEnergy, Membrane
+from bunraku.geometry import TriMesh, lumped_mass
+from bunraku.materials import MaterialBlend, ShellMaterial
+from bunraku.testing import check_energy, dense_tangent, implementations, shell_probes
+
+
+@dataclass(frozen=True)
+class Case:
+    """An energy, and what it declares."""
+
+    energy: Energy
+    rest: Points | None = None
+    rigid: bool = True
+
+
+Maker = Callable[[TriMesh, MaterialBlend, State], Case]
+DT = 0.01
+
+FIXTURES: dict[str, dict[str, Maker]] = {
+    "MembraneEnergy": {
+        "elastic": lambda mesh, material, state: Case(Membrane(mesh, material).elastic(0.0), mesh.rest),
+        "damped": lambda mesh, material, state: Case(Membrane(mesh, material).at(state, DT)),
+    },
+    "BendingEnergy": {
+        "plate": lambda mesh, material, state: Case(Bending(mesh, material).elastic(0.0), mesh.rest),
+        "plate, damped": lambda mesh, material, state: Case(Bending(mesh, material).at(state, DT)),
+        "hinge": lambda mesh, material, state: Case(Bending(mesh, material, plate=False).elastic(0.0), mesh.rest),
+        "hinge, damped": lambda mesh, material, state: Case(Bending(mesh, material, plate=False).at(state, DT)),
+    },
+    "GravityEnergy": {
+        "weight": lambda mesh, material, state: Case(
+            GravityEnergy(lumped_mass(mesh), np.array([0.3, -9.81, 1.0])), rigid=False
+        ),
+    },
+    "DragEnergy": {
+        "wind": lambda mesh, material, state: Case(
+            Drag(mesh, material, wind=np.array([1.0, 0.0, 2.0])).at(state, DT), rigid=False
+        ),
+        "still": lambda mesh, material, state: Case(
+            DragEnergy(lumped_mass(mesh), mesh.rest, DT), rest=mesh.rest, rigid=False
+        ),
+    },
+}
+
+SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
+    "Membrane": Membrane,
+    "Bending": Bending,
+    "Drag": Drag,
+    "GravityEnergy": lambda mesh, material: GravityEnergy(lumped_mass(mesh), np.array([0.0, -9.81, 0.0])),
+}
+
+
+def test_no_class_escapes() -> None:
+    assert {found.__name__ for found in implementations(room, Energy)} == set(FIXTURES)
+    assert {found.__name__ for found in implementations(room, EnergySource)} == set(SOURCES)
+
+
+@pytest.fixture
+def state(cloth: TriMesh) -> State:
+    """A crumpled moment before the step, unlike any probe."""
+    x = cloth.rest + 0.03 * np.random.default_rng(77).uniform(-1, 1, cloth.rest.shape)
+    return State(0.0, x.reshape(-1), np.zeros(x.size))
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kinds in FIXTURES.items() for kind in kinds])
+def test_derivatives_and_laws(name: str, kind: str, cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
+    case = FIXTURES[name][kind](cloth, damped, state)
+    assert type(case.energy).__name__ == name
+    check_energy(case.energy, shell_probes(cloth), rest=case.rest, rigid=case.rigid)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_keeps_its_stencils_and_its_state(name: str, cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
+    source = SOURCES[name](cloth, damped)
+    before = state.q.copy()
+    first = source.at(state, DT)
+    later = source.at(State(3.0, np.roll(state.q, 3), state.velocity, source.remember(state)), 5 * DT)
+    for psd in (False, True):
+        for a, b in zip(first.stencils(psd), later.stencils(psd), strict=True):
+            assert np.array_equal(a.rows, b.rows)
+            assert (a.columns is None) == (b.columns is None)
+    assert first.auxiliary_count == later.auxiliary_count
+    assert np.array_equal(before, state.q)
+    assert all(isinstance(value, np.ndarray) for value in source.remember(state).values())
+
+
+@pytest.mark.parametrize("plate", [True, False])
+def test_keyed_stiffness_scales_force_and_energy(cloth: TriMesh, state: State, plate: bool) -> None:
+    """Energy and force are linear in Young's modulus, at the *end* of the step."""
+    keyed = MaterialBlend.uniform(ShellMaterial(young=[[0, 1e4], [1, 5e4]], thickness=5e-3), len(cloth.faces))
+    x = state.q.reshape(-1, 3)
+    for source in (Membrane(cloth, keyed), Bending(cloth, keyed, plate=plate)):
+        soft, stiff = source.elastic(0.0), source.at(state, 1.0)
+        assert stiff.value(x) == pytest.approx(5 * soft.value(x), rel=1e-12)
+        assert stiff.gradient(x) == pytest.approx(5 * soft.gradient(x), abs=1e-12 * np.abs(stiff.gradient(x)).max())
+        assert soft.value(x) == pytest.approx(source.elastic(0.0).value(x), rel=1e-14)
+
+
+@pytest.mark.parametrize("plate", [True, False])
+def test_psd_tangent_is_the_true_one_at_rest(cloth: TriMesh, damped: MaterialBlend, plate: bool) -> None:
+    """Without stress nothing needs to be left out."""
+    for source in (Membrane(cloth, damped), Bending(cloth, damped, plate=plate)):
+        energy = source.elastic(0.0)
+        exact, psd = (dense_tangent(energy, cloth.rest, psd=flag) for flag in (False, True))
+        assert psd == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
