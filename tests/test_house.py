@@ -86,7 +86,9 @@ def test_arrows_point_up() -> None:
 
 def test_arrows_that_point_down_are_found() -> None:
     """The walker itself: one wrong arrow of each kind."""
-    assert forbidden("geometry", ["numpy", "bunraku.contracts.State", "bunraku.motion.Curve"]) == ["bunraku.motion.Curve"]
+    assert forbidden("geometry", ["numpy", "bunraku.contracts.State", "bunraku.motion.Curve"]) == [
+        "bunraku.motion.Curve"
+    ]
     assert forbidden("io", ["bunraku.materials.preset"]) == ["bunraku.materials.preset"]
     assert forbidden("dynamics", ["bunraku.energies.Membrane"]) == ["bunraku.energies.Membrane"]
     assert forbidden("testing", ["bunraku.motion.Curve", "bunraku.geometry.TriMesh"]) == ["bunraku.motion.Curve"]
@@ -98,7 +100,9 @@ def test_relative_imports_are_resolved(tmp_path: Path, monkeypatch: pytest.Monke
     """`from ..energies import x` in a room is an arrow too."""
     room = tmp_path / "dynamics"
     room.mkdir()
-    (room / "wrong.py").write_text("from ..energies import Membrane\nfrom .system import System\ndef f():\n    import pxr\n")
+    (room / "wrong.py").write_text(
+        "from ..energies import Membrane\nfrom .system import System\ndef f():\n    import pxr\n"
+    )
     monkeypatch.setitem(globals(), "SOURCE", tmp_path)
     found = _imports(room / "wrong.py")
     assert found == ["bunraku.energies.Membrane", "bunraku.dynamics.system.System", "pxr"]

@@ -11,9 +11,16 @@ from .direction.track import hierarchy as hierarchy
 from .direction.track import pointwise as pointwise
 from .direction.track import track as track
 from .geometry import TriMesh as TriMesh
+from .io import read_animation as read_animation
+from .io import read_clip as read_clip
+from .io import read_mesh as read_mesh
+from .io import write_animation as write_animation
 from .materials import MaterialBlend as MaterialBlend
 from .materials import ShellMaterial as ShellMaterial
 from .motion import Animation as Animation
 from .motion import Curve as Curve
+from .shots import Shot as Shot
+from .shots import frames as frames
+from .shots import read_shot as read_shot
 
 __version__ = "0.1.0"

@@ -87,7 +87,9 @@ def test_a_half_held_row_is_a_critically_damped_spring(strength: float) -> None:
     older, old = 1.0, 1.0
     for _ in range(20):
         rows = row.at(State(0.0, np.array([old, 0.0, 0.0]), np.zeros(3)), dt)
-        new = (mass * (2 * old - older) / dt**2 + rows.stiffness[0] * rows.goals[0]) / (mass / dt**2 + rows.stiffness[0])
+        new = (mass * (2 * old - older) / dt**2 + rows.stiffness[0] * rows.goals[0]) / (
+            mass / dt**2 + rows.stiffness[0]
+        )
         residual = (new - 2 * old + older) / dt**2 + 2 * omega * (new - old) / dt + omega**2 * new
         assert residual == pytest.approx(0.0, abs=1e-9 / dt**2)
         assert new > 0.0  # critically damped: it never swings through

@@ -29,7 +29,9 @@ class Spring:
 
     def value(self, x: Points) -> float:
         r = x[1] - x[0]
-        return 0.5 * (np.linalg.norm(r) - 1.0) ** 2 + self.constant + 0.5 * self.anchored * float(np.sum(x[0] ** 2))
+        return (
+            0.5 * float(np.linalg.norm(r) - 1.0) ** 2 + self.constant + 0.5 * self.anchored * float(np.sum(x[0] ** 2))
+        )
 
     def gradient(self, x: Points) -> Points:
         r = x[1] - x[0]

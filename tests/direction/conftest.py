@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def _pose(rest: np.ndarray, angle: float, lift: float) -> np.ndarray:
 def shoot(twist: Animation) -> Callable[..., Take]:
     """Track the twisting box two levels finer: 98 vertices."""
 
-    def run(guide: Animation = twist, levels: int = 2, material: ShellMaterial | str = RUBBER, **settings: object) -> Take:
+    def run(guide: Animation = twist, levels: int = 2, material: ShellMaterial | str = RUBBER, **settings: Any) -> Take:
         shell, tests = hierarchy(guide.mesh, levels)
         return track(guide, shell, tests, material=material, threads=1, **settings)
 

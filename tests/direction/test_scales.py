@@ -29,6 +29,7 @@ def test_the_prolonged_guide_meets_its_own_averages() -> None:
     guide = box_mesh()
     shell, tests = hierarchy(guide, 2)
     of_guide, of_shell = tests.averages(guide, shell)
+    assert tests.prolongation is not None
     assert abs(of_shell @ tests.prolongation - of_guide).max() <= 1e-14
     pose = np.random.default_rng(0).normal(size=guide.rest.shape)
     assert of_shell @ (tests.prolongation @ pose) == pytest.approx(of_guide @ pose, abs=1e-13)

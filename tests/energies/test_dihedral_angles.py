@@ -48,7 +48,9 @@ def test_the_energy_of_a_fold_beyond_pi_keeps_growing() -> None:
         value = bending.at(state, 0.01).value(x)
         one = value / turn**2 if one is None else one
         assert value == pytest.approx(one * turn**2, rel=1e-10)
-        state = State(0.0, x.reshape(-1), np.zeros(12), bending.remember(State(0.0, x.reshape(-1), np.zeros(12), state.memory)))
+        state = State(
+            0.0, x.reshape(-1), np.zeros(12), bending.remember(State(0.0, x.reshape(-1), np.zeros(12), state.memory))
+        )
 
 
 def test_scale_does_not_change_an_angle() -> None:
@@ -69,7 +71,9 @@ def test_winding_does_not_change_the_bending_of_a_sheet(cloth: TriMesh) -> None:
     for plate in (True, False):
         values, forces = [], []
         for mesh in (cloth, mixed):
-            energy = Bending(mesh, MaterialBlend.uniform(ShellMaterial(young=1e6), len(faces)), plate=plate).elastic(0.0)
+            energy = Bending(mesh, MaterialBlend.uniform(ShellMaterial(young=1e6), len(faces)), plate=plate).elastic(
+                0.0
+            )
             values.append(energy.value(x))
             forces.append(energy.gradient(x))
         assert values[1] == pytest.approx(values[0], rel=1e-11)

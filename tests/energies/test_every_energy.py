@@ -82,7 +82,9 @@ def test_derivatives_and_laws(name: str, kind: str, cloth: TriMesh, damped: Mate
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_source_keeps_its_stencils_and_its_state(name: str, cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
+def test_a_source_keeps_its_stencils_and_its_state(
+    name: str, cloth: TriMesh, damped: MaterialBlend, state: State
+) -> None:
     source = SOURCES[name](cloth, damped)
     before = state.q.copy()
     first = source.at(state, DT)

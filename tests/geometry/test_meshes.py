@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from bunraku.contracts import InputError
 from bunraku.geometry import (
@@ -24,7 +25,7 @@ from bunraku.testing import sheet
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
 
 
-def mesh(rest=TRIANGLE, faces=((0, 1, 2),)) -> TriMesh:
+def mesh(rest: ArrayLike = TRIANGLE, faces: ArrayLike = ((0, 1, 2),)) -> TriMesh:
     return TriMesh(np.asarray(rest), np.asarray(faces))
 
 

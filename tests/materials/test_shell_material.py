@@ -49,7 +49,13 @@ def test_the_bounds_themselves_are_allowed(name: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("young", "stiff"), ("young", True), ("poisson", [[0, 0.1], [1, 0.2]]), ("thickness", Curve.of(1.0)), ("drag", "1")],
+    [
+        ("young", "stiff"),
+        ("young", True),
+        ("poisson", [[0, 0.1], [1, 0.2]]),
+        ("thickness", Curve.of(1.0)),
+        ("drag", "1"),
+    ],
 )
 def test_what_is_no_number_is_refused(name: str, value: object) -> None:
     with pytest.raises(InputError, match=rf"material\.{name} must be a number .*may be keyed"):

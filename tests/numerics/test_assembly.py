@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from bunraku.contracts import Array, Stencil
-from bunraku.numerics import Pattern, Scatter, default_threads, symmetric_product, use_threads
+from bunraku.numerics import Pattern, Scatter, SymmetricProduct, default_threads, use_threads
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -81,12 +81,18 @@ def large() -> tuple[Pattern, list[Array], Scatter, Array]:
 def test_one_and_two_threads_give_the_same_bytes(large: tuple[Pattern, list[Array], Scatter, Array]) -> None:
     """Sums over sixteen decades: any other order of summation would show."""
     pattern, blocks, scatter, local = large
+    product, y = SymmetricProduct.of(pattern), np.random.default_rng(4).normal(size=500)
+
+    def bytes_of() -> list[bytes]:
+        values = pattern.assemble(blocks)
+        return [values.tobytes(), scatter.sum(local).tobytes(), product.times(values, y).tobytes()]
+
     before = numba.get_num_threads()
     try:
         use_threads(1)
-        one = pattern.assemble(blocks).tobytes(), scatter.sum(local).tobytes()
+        one = bytes_of()
         use_threads(2)
-        two = pattern.assemble(blocks).tobytes(), scatter.sum(local).tobytes()
+        two = bytes_of()
     finally:
         numba.set_num_threads(before)
     assert one == two
@@ -105,7 +111,7 @@ def test_symmetric_product(large: tuple[Pattern, list[Array], Scatter, Array]) -
     values = pattern.assemble([blocks[0] / np.abs(blocks[0]).max()])
     y = np.random.default_rng(2).normal(size=500)
     exact = unpacked(pattern, values) @ y
-    assert symmetric_product(pattern.indptr, pattern.indices, values, y) == pytest.approx(exact, abs=1e-12)
+    assert SymmetricProduct.of(pattern).times(values, y) == pytest.approx(exact, abs=1e-12)
 
 
 def test_threads_are_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

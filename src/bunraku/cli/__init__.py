@@ -1,1 +1,54 @@
+"""The command line: one module a command, each with `add(subparsers)` and `run(args)`.
 
+Exit codes: 0 done, 1 a fault of bunraku, 2 bad input, 3 stopped by physics with frames kept, 4 direction
+missed under --strict, 130 interrupted and resumable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+
+from bunraku import __version__
+
+from . import bench, demo, run
+
+COMMANDS = (demo, run, bench)
+
+_ABOUT = "Direct physics: wrinkles, folds and follow-through that obey your animation."
+_EXAMPLE = """\
+examples:
+  bunraku demo                     make and run the twisting box in ./demo
+  bunraku run shot.toml            make the next take of a shot
+  bunraku run shot.toml --resume   carry on where a run was interrupted
+
+exit codes: 0 done, 1 a fault of bunraku, 2 bad input, 3 stopped by physics with frames kept,
+4 direction missed under --strict, 130 interrupted and resumable
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code. Wrong arguments raise SystemExit(2), as argparse does."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console that lacks a letter must not stop a run
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.run is None:
+        parser.print_help(sys.stderr)
+        return 2
+    return args.run(args)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="bunraku", description=_ABOUT, epilog=_EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"bunraku {__version__}")
+    parser.set_defaults(run=None)
+    subparsers = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for command in COMMANDS:
+        command.add(subparsers)
+    return parser

@@ -26,7 +26,7 @@ class NewtonSettings:
     """converged when the largest Newton step is below this times `length`"""
     length: float = 1.0
     """a length to compare with: the size of the body [m]"""
-    limit: int = 40
+    limit: int = 150
     """stop after this many iterations; accepted if the last step was below 100 tolerances"""
     reuse: int = 3
     """iterations that share one factorisation"""

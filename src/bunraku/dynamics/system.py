@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,20 +30,27 @@ class Mass:
         """Where `blocks` land."""
         if self.consistent is None:
             return Stencil(np.arange(3 * len(self.lumped))[:, None])
-        upper = sparse.triu(self.consistent).tocoo()
-        pair = np.stack([upper.row, upper.col], axis=1).astype(np.int64)
-        return Stencil(_pair_unknowns(pair))
+        upper = self._upper
+        return Stencil(_pair_unknowns(np.stack([upper.row, upper.col], axis=1).astype(np.int64)))
 
     def blocks(self, factor: float) -> Array:
         """The matrix times a number, as local blocks."""
+        return factor * self._unit_blocks
+
+    @cached_property
+    def _upper(self) -> Any:
+        return sparse.triu(self.consistent).tocoo()
+
+    @cached_property
+    def _unit_blocks(self) -> Array:
         if self.consistent is None:
-            return (factor * np.repeat(self.lumped, 3)).reshape(-1, 1, 1)
-        upper = sparse.triu(self.consistent).tocoo()
+            return np.repeat(self.lumped, 3).reshape(-1, 1, 1)
+        upper = self._upper
         same = upper.row == upper.col
         block = np.zeros((len(upper.data), 2, 2))
         block[same, 0, 0] = upper.data[same]
         block[~same, 0, 1] = block[~same, 1, 0] = upper.data[~same]
-        return factor * np.repeat(block, 3, axis=0)
+        return np.repeat(block, 3, axis=0)
 
 
 def _pair_unknowns(pair: Integers) -> Integers:

@@ -242,12 +242,12 @@ def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Ve
 
 
 def hinge_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:
-    """Diagonal C of independent hinges: stiffness k = 2 D l²/(A₁ + A₂) in the angle, so C = (A₁ + A₂)/(2 D).
+    """Diagonal C of independent hinges: stiffness k = D l²/(A₁ + A₂) in the angle, so C = (A₁ + A₂)/D.
 
     On an equilateral mesh a cylinder then costs ½ D κ² per area, as it does on a plate.
     """
     area = face_areas(mesh.rest, mesh.faces)[found.faces].sum(axis=1)
-    own = area / (2.0 * rigidity[found.faces].mean(axis=1))
+    own = area / rigidity[found.faces].mean(axis=1)
     return Compliance(np.arange(len(own))[:, None], own[:, None, None], len(own))
 
 

@@ -47,16 +47,16 @@ def _smooth(time: float, start: float, end: float) -> float:
 
 
 def _twist(time: float) -> float:
-    return np.radians(55.0) * (_smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3))
+    return np.radians(48.0) * (_smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3))
 
 
 def _lift(time: float) -> float:
     """The top sinks as it twists and ends lower than it began, so the walls are slack and free to swing."""
-    bounce = _smooth(time, 2.2, 2.8) * 0.05 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
+    bounce = _smooth(time, 2.2, 2.8) * 0.035 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
     return -0.05 * _smooth(time, 0.3, 1.3) + bounce
 
 
 def _sway(time: float) -> Vector:
     """A shake that grows until it is cut at its fastest moment."""
     phase = 2.0 * np.pi * 1.25 * (time - _STOP)
-    return _smooth(time, 2.0, 2.8) * np.array([0.14 * np.sin(phase), 0.06 * np.sin(2.0 * phase)])
+    return _smooth(time, 2.0, 2.8) * np.array([0.11 * np.sin(phase), 0.05 * np.sin(2.0 * phase)])

@@ -1,5 +1,10 @@
 """Shot file → validated spec → job → frames, take folder, report. The only room where strings become classes."""
 
+from .demos import DEMOS as DEMOS
+from .demos import Demo as Demo
+from .demos import demo as demo
+from .demos import demo_files as demo_files
+from .demos import write_demo as write_demo
 from .events import Event as Event
 from .events import Finished as Finished
 from .events import FrameDone as FrameDone
@@ -7,6 +12,9 @@ from .events import Noticed as Noticed
 from .events import PictureDone as PictureDone
 from .events import Preparing as Preparing
 from .events import Started as Started
+from .folder import check_free as check_free
+from .folder import check_writable as check_writable
+from .kept import frames_kept as frames_kept
 from .lazy import ShotFrame as ShotFrame
 from .lazy import frames as frames
 from .outputs import Content as Content

@@ -55,9 +55,8 @@ def chart(title: str, unit: str, frames: Vector, lines: Sequence[Line], *, log: 
     up = _value_axis(shown, log)
     marks = "".join([_mark_up(up, value) for value in up.ticks()] + [_mark_across(across, f) for f in across.ticks()])
     curves = "".join(_curve(across, up, frames, line, k) for k, line in enumerate(shown))
-    legend = "".join(
-        f'<span class="key"><i class="s{k}"></i>{escape(line.label)}</span>' for k, line in enumerate(shown)
-    )
+    names = [line.label for line in shown] if len(shown) > 1 else []
+    legend = "".join(f'<span class="key"><i class="s{k}"></i>{escape(name)}</span>' for k, name in enumerate(names))
     peaks = "; ".join(_peak(line, frames, unit, len(shown) > 1) for line in shown)
     return (
         f'<figure><figcaption><b>{escape(title)}</b> <span class="unit">{escape(unit)}</span>{legend}</figcaption>'

@@ -85,6 +85,11 @@ class TakeFolder:
         return self.provenance.is_file()
 
     @property
+    def has_frames(self) -> bool:
+        """Whether any frame was finished."""
+        return any((self.path / "frames").glob("frame_*.bkframe"))
+
+    @property
     def finished(self) -> bool:
         """Whether every frame was made and told about."""
         try:

@@ -56,8 +56,8 @@ def take_animation(takes: Path, name: str) -> Path:
         )
     try:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        finished, files = report["outcome"] == "finished", list(report["animations"].values())[0]
-    except (OSError, ValueError, KeyError, IndexError):
+        finished, files = report["outcome"] == "finished", next(iter(report["animations"].values()))
+    except (OSError, ValueError, KeyError, StopIteration):
         finished, files = False, []
     if not finished or not files:
         raise input_error("the take is not finished", where=str(folder), remedy="bunraku run its shot with --resume")

@@ -6,6 +6,7 @@ How long a frame took is no part of it: equal runs must leave equal bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ def last_good(cache: FrameCache) -> int:
     found = cache.indices()
     whole = [index for place, index in enumerate(found) if place == index]
     return whole[-1] if whole else -1
+
+
+def frames_kept(folder: Path) -> int:
+    """How many frames of a take are safe on disk, from the first on."""
+    return last_good(FrameCache(folder / "frames")) + 1 if (folder / "frames").is_dir() else 0
 
 
 def each(cache: FrameCache, first: int, count: int) -> Iterator[Frame]:

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -63,7 +64,7 @@ class Text:
     def read(self, value: Any, place: Place) -> str | None:
         if isinstance(value, str) and re.fullmatch(self.pattern, value):
             return value
-        return place.refuse("is not what is needed here", got=value, allowed=self.allowed)
+        return place.refuse("has the wrong form", got=value, allowed=self.allowed)
 
     def write(self, value: Any, folder: Path) -> str:
         return value
@@ -131,10 +132,11 @@ class Number:
         return is_number(value)
 
     def read(self, value: Any, place: Place) -> float | None:
-        inside = is_number(value) and math.isfinite(value) and self.low <= value <= self.high
-        if inside and (self.closed or value > self.low):
+        if not is_number(value):
+            return place.refuse("must be a number", got=value, allowed=self.allowed)
+        if math.isfinite(value) and self.low <= value <= self.high and (self.closed or value > self.low):
             return float(value)
-        return place.refuse("is not such a number", got=value, allowed=self.allowed)
+        return place.refuse("is out of range", got=value, allowed=self.allowed)
 
     def write(self, value: Any, folder: Path) -> float:
         return value
@@ -155,9 +157,11 @@ class Whole:
         return is_number(value)
 
     def read(self, value: Any, place: Place) -> int | None:
-        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return place.refuse("must be a whole number", got=value, allowed=self.allowed)
+        if self.low <= value <= self.high:
             return value
-        return place.refuse("is not such a number", got=value, allowed=self.allowed)
+        return place.refuse("is out of range", got=value, allowed=self.allowed)
 
     def write(self, value: Any, folder: Path) -> int:
         return value
@@ -219,7 +223,7 @@ class Keyed:
         if len(place.findings) > before:
             return None
         frames = [float(key[0]) for key in keys]
-        if any(b <= a for a, b in zip(frames, frames[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(frames)):
             return place.refuse("keys must increase in frames", got=frames, allowed=self.allowed)
         return keys
 
@@ -254,7 +258,7 @@ class Either:
         for kind in self.kinds:
             if kind.fits(value):
                 return kind.read(value, place)
-        return place.refuse("is not what is needed here", got=_short(value), allowed=self.allowed)
+        return place.refuse("has the wrong form", got=_short(value), allowed=self.allowed)
 
     def write(self, value: Any, folder: Path) -> Any:
         plain = list(value) if isinstance(value, tuple) else value

@@ -106,7 +106,7 @@ class Outputs:
         try:
             film.make(self.take.video, self.take.sheet, lambda k, count: self.tell(PictureDone(k, count)))
         except OutputError as error:
-            _log.warning("no preview: %s", error)
+            _log.info("no preview: %s", error)
             self.tell(Noticed(f"no preview was made: {error}"))
 
     def _page(self, report: Report) -> Page:
@@ -139,7 +139,12 @@ def contents(folder: Path, object_name: str) -> list[Content]:
     known = {**about, **_CONTENTS}
     found = [name for name in known if (folder / name).exists()]
     others = sorted(one.name for one in folder.iterdir() if one.name not in known and not one.name.startswith("."))
-    return [Content(name, known.get(name, ""), _size(folder / name)) for name in [*found, *others]]
+    return [Content(name, known.get(name, _guess(name)), _size(folder / name)) for name in [*found, *others]]
+
+
+def _guess(name: str) -> str:
+    """About the files a demo puts beside its take."""
+    return {".toml": "the shot file, to change and to run again", ".usda": "the guide"}.get(Path(name).suffix, "")
 
 
 def _size(path: Path) -> int:

@@ -32,7 +32,7 @@ class Page:
 
     def html(self) -> str:
         """The whole page."""
-        style = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+        style = resources.files("bunraku.shots").joinpath("page.css").read_text(encoding="utf-8")
         title = escape(f"{self.report.shot} {self.version}")
         return (
             f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title} · bunraku</title>\n'
@@ -52,15 +52,21 @@ class Page:
 
     def _told(self) -> str:
         items = "".join(_item(sentence) for sentence in self.report.sentences)
-        return f'<section aria-label="What was met and what was missed"><ul class="told">{items}</ul></section>'
+        animations = [name.split("/")[0] for names in self.report.animations.values() for name in names]
+        names = [*animations, "report.json", "shot.toml", "provenance.json", "run.log"]
+        links = " · ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in names)
+        return (
+            f'<section aria-label="What was met and what was missed"><ul class="told">{items}</ul>'
+            f'<p class="quiet">{links}</p></section>'
+        )
 
     def _pictures(self) -> str:
         if not self.video:
             return '<p class="quiet">No preview was made.</p>'
         return (
             '<section aria-label="Preview"><video src="preview.mp4" controls loop muted playsinline preload="metadata">'
-            '</video><a href="contact_sheet.png"><img src="contact_sheet.png" alt="Guide above result at eight moments">'
-            "</a></section>"
+            '</video><a href="contact_sheet.png">'
+            '<img src="contact_sheet.png" alt="Guide above result at eight moments"></a></section>'
         )
 
     def _curves(self) -> str:
@@ -87,7 +93,8 @@ class Page:
         again = [("resumed", text) for entry in self.provenance["resumed"] for text in _resumption(entry)]
         return (
             f"<section><h2>Where it comes from</h2><table>{_rows([*inputs, *again])}</table>"
-            f"<details><summary>The shot, every default written out</summary><pre>{escape(self.shot_text)}</pre></details>"
+            "<details><summary>The shot, every default written out</summary>"
+            f"<pre>{escape(self.shot_text)}</pre></details>"
             f"<details><summary>Versions</summary><table>{_rows(versions)}</table></details></section>"
         )
 

@@ -91,6 +91,11 @@ def prepare(shot: Shot) -> Prepared:
     shell, tests, prolongation = _shell(clip.mesh if rest is None else rest, table)
     _check_meshes(clip.mesh, shell, place)
     material = _material(table, shell, clip.rate, place)
+    if shot.physics.start == "settled" and tests is None and not table.pins:
+        root.at("physics").at("start").refuse(
+            "a shell that neither obeys a guide nor is pinned falls for ever and cannot settle", got="settled",
+            remedy="'guide'",
+        )  # fmt: skip
     held = [_held_vertices(pin, table, shell, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
     place.raise_all()
     guide = _lay_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
@@ -137,7 +142,7 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
     """(t,) the frames to write: the shot's range or the guide's, one by one."""
     low, high = float(clip.frames[0]), float(clip.frames[-1])
     if shot.shot.frames is None:
-        return low + np.arange(int(np.floor(high - low + 1e-6)) + 1)
+        return low + np.arange(int(np.floor(high - low + 1e-6)) + 1, dtype=np.float64)
     first, last = shot.shot.frames
     if first < low - 1e-6 or last > high + 1e-6:
         place.at("frames").refuse(
@@ -217,10 +222,12 @@ def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Spar
 
 
 def _lay_out(guide: Animation, numbers: Vector, preroll: int, rate: float, rest: Any) -> Animation:
-    """The guide over the shot's frames: a sample at each of them, its own between them, and the preroll before."""
+    """The guide from the shot's first frame on, with a sample at each frame, and the preroll before.
+
+    It goes on past the last frame: how it passes a frame does not depend on where the shot ends.
+    """
     times = numbers / rate
-    inside = guide.times[(guide.times > times[0]) & (guide.times < times[-1])]
-    every = np.union1d(inside, times)
+    every = np.union1d(guide.times[guide.times > times[0]], times)
     cut = Animation(guide.mesh, every, np.stack([guide.at(time) for time in every]), guide.interpolation)
     if not preroll:
         return cut

@@ -8,11 +8,15 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Points, Vector
 from bunraku.direction import Frame
 
 from .prepare import Prepared
+
+Rows = NDArray[np.bool_]
+"""(t,) which frames"""
 
 MET = 1e-7
 """share of the shell's size within which a region's average counts as the guide's, in memory"""
@@ -60,7 +64,7 @@ class Measured:
         return int(np.shape(self.arrays["residual"])[1])
 
     @property
-    def directed(self) -> Array:
+    def directed(self) -> Rows:
         """(t,) bool: frames on which the guide had to be met exactly."""
         if not self.regions:
             return np.zeros(len(self.frames), dtype=bool)
@@ -79,7 +83,7 @@ class Measured:
         return None if self.in_file is None else np.max(self.in_file, axis=1, initial=0.0)
 
     @property
-    def missed(self) -> Array:
+    def missed(self) -> Rows:
         """(t,) bool: frames on which the guide had to be met and was not."""
         far = self.residual > MET * self.size
         if self.residual_in_file is not None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.contracts import BunrakuError, InputError, OutputError
-from bunraku.io import write_json, write_text
+from bunraku.direction import Job
+from bunraku.io import write_json
 
 from .events import Event, Finished, Noticed, Preparing, Started
 from .folder import (
@@ -26,6 +27,7 @@ from .folder import (
 )
 from .kept import last_good
 from .kernels import kernels_are_cold
+from .log import TakeLog, listening
 from .march import march
 from .outputs import Outputs
 from .prepare import Prepared, prepare
@@ -55,24 +57,26 @@ def run_shot(
 ) -> TakeResult:  # fmt: skip
     """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already."""
     tell = progress or _nobody
-    tell(Preparing("reading the inputs"))
-    prepared = prepare(shot if frames is None else with_frames(shot, frames))
-    if resume:
-        return _resume(prepared, _take_to_resume(prepared, out), threads, tell)
-    check_target(prepared, out, beside)
-    _tell_of_kernels(tell)
-    job = prepared.job(threads)
-    take = make_named(Path(out).absolute()) if out is not None else make_numbered(shot.output.folder / shot.name)
-    with _undone_without_frames(take), _logging_to(take):
-        _begin(take, prepared, provenance(prepared, threads, job.facts))
-        return _carry_on(take, prepared, job, 0, dict(job.facts), tell)
+    with listening() as log:
+        tell(Preparing("reading the inputs"))
+        prepared = prepare(shot if frames is None else with_frames(shot, frames))
+        if resume:
+            return _resume(prepared, _take_to_resume(prepared, out), threads, log, tell)
+        check_target(prepared, out, beside)
+        _tell_of_kernels(tell)
+        job = prepared.job(threads)
+        take = make_named(Path(out).absolute()) if out is not None else make_numbered(shot.output.folder / shot.name)
+        with _undone_without_frames(take, log):
+            log.write_to(take.log)
+            _begin(take, prepared, provenance(prepared, threads, job.facts))
+            return _carry_on(take, prepared, job, 0, dict(job.facts), tell)
 
 
 def with_frames(shot: Shot, frames: tuple[int, int]) -> Shot:
     """The shot with another range of frames."""
     changed = replace(shot.shot, frames=frames)
     place = shot.place.at("shot")
-    changed.check(place)
+    changed.check({}, place)
     place.raise_all()
     return replace(shot, shot=changed)
 
@@ -100,15 +104,15 @@ def _begin(take: TakeFolder, prepared: Prepared, origin: dict[str, Any]) -> None
 
 
 def _carry_on(
-    take: TakeFolder, prepared: Prepared, job: Any, done: int, facts: dict[str, Any], tell: Tell
+    take: TakeFolder, prepared: Prepared, job: Job | None, done: int, facts: dict[str, Any], tell: Tell
 ) -> TakeResult:
     cache, timings, count = take.cache(), Timings.of(take.timings), len(prepared.numbers)
     tell(Started(prepared.shot.name, take.path, count, done))
     try:
-        story = march(prepared, job, cache, done, timings, tell) if done < count else ""
+        story = march(prepared, job, cache, done, timings, tell) if job is not None else ""
         report = Outputs(prepared, take, facts, timings, tell).make(last_good(cache) + 1, story)
     except KeyboardInterrupt:
-        _log.warning("interrupted after %d of %d frames", last_good(cache) + 1, count)
+        _log.info("interrupted after %d of %d frames", last_good(cache) + 1, count)
         raise
     except OutputError as error:
         kept = last_good(cache) + 1
@@ -120,22 +124,21 @@ def _carry_on(
     return TakeResult(take.path, report.outcome, report)
 
 
-def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, tell: Tell) -> TakeResult:
+def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, log: TakeLog, tell: Tell) -> TakeResult:
+    log.write_to(take.log)
     origin = take.read_provenance()
     cache = take.cache()
     done = last_good(cache) + 1
     cache.discard_after(done - 1)
     facts = origin["facts"]
     if take.finished and done == len(prepared.numbers):
-        with _logging_to(take):
-            report = Outputs(prepared, take, facts, Timings.of(take.timings), tell).make(done, "", again=False)
+        report = Outputs(prepared, take, facts, Timings.of(take.timings), tell).make(done, "", again=False)
         return TakeResult(take.path, report.outcome, report, already=True)
     _note_circumstances(take, origin, threads, done, tell)
     _tell_of_kernels(tell)
     job = prepared.job(threads) if done < len(prepared.numbers) else None
-    with _logging_to(take):
-        _log.info("resumed after %d frames", done)
-        return _carry_on(take, prepared, job, done, facts, tell)
+    _log.info("resumed after %d frames", done)
+    return _carry_on(take, prepared, job, done, facts, tell)
 
 
 def _note_circumstances(take: TakeFolder, origin: dict[str, Any], threads: int | None, done: int, tell: Tell) -> None:
@@ -144,7 +147,7 @@ def _note_circumstances(take: TakeFolder, origin: dict[str, Any], threads: int |
     changed = differences({name: origin.get(name) for name in now}, now)
     if changed:
         text = f"resumed under other circumstances, the last digits may differ: {'; '.join(changed)}"
-        _log.warning(text)
+        _log.info(text)
         tell(Noticed(text))
     entry = {"done": done, "differences": changed, "made": datetime.now(UTC).isoformat(timespec="seconds")}
     write_json(take.provenance, {**origin, "resumed": [*origin["resumed"], entry]})
@@ -179,29 +182,12 @@ def _nobody(event: Event) -> None:
 
 
 @contextmanager
-def _undone_without_frames(take: TakeFolder) -> Iterator[None]:
+def _undone_without_frames(take: TakeFolder, log: TakeLog) -> Iterator[None]:
     """Leave no folder behind where a run ends, for a reason it tells, before its first frame."""
     try:
         yield
     except (BunrakuError, KeyboardInterrupt):
-        if last_good(take.cache()) < 0:
+        if not take.has_frames:
+            log.close()
             take.discard()
         raise
-
-
-@contextmanager
-def _logging_to(take: TakeFolder) -> Iterator[None]:
-    """Everything bunraku says also goes to the take's log."""
-    logger = logging.getLogger("bunraku")
-    write_text(take.log, take.log.read_text(encoding="utf-8") if take.log.exists() else "")  # refused early, in a sentence
-    handler = logging.FileHandler(take.log, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-        logger.removeHandler(handler)
-        handler.close()

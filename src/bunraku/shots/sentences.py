@@ -9,7 +9,7 @@ import numpy as np
 from bunraku.contracts import Array, Vector
 
 from .prepare import Prepared
-from .report import Measured, Sentence
+from .report import Measured, Rows, Sentence
 
 
 def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ...]:
@@ -23,36 +23,33 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
 
 def _stopped(prepared: Prepared, m: Measured, story: str) -> Sentence:
     whole = len(prepared.numbers) - prepared.preroll
-    kept = (
-        f"The {_count(len(m.frames), 'frame')} before it are kept" if len(m.frames) > 1 else "Nothing after it exists"
-    )
-    return Sentence("missed", f"Stopped by physics at {story}. {kept}, {len(m.frames)} of {whole} in all.")
+    return Sentence("missed", f"Stopped by physics at {story}. {len(m.frames)} of {whole} frames are kept.")
 
 
 def _direction(m: Measured) -> Iterator[Sentence]:
     if not m.regions:
         yield Sentence("note", "No direction was asked for: the shell moved by physics alone.")
         return
-    directed = int(m.directed.sum())
+    directed, missed = int(m.directed.sum()), int(m.missed.sum())
     if not directed:
         yield Sentence("note", "On no frame had the guide to be met exactly.")
-    elif not m.missed.any():
-        which = f"all {directed} frames" if directed == len(m.frames) else f"all {directed} frames that ask for it"
-        yield Sentence("met", f"Direction met on {which}: the largest distance between a region's average and the "
-                              f"guide's is {_largest(m, m.directed)}.")  # fmt: skip
+    elif not missed:
+        which = f"all {directed} frames" + ("" if directed == len(m.frames) else " that ask for it")
+        gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
+        yield Sentence("met", f"Direction met on {which}: {gap}.")
     else:
         frame, region = _peak(np.where(m.missed[:, None], m.arrays["residual"], -1.0))
+        which = f"{missed} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])})"
+        where = f"at frame {m.frames[frame]:g} around guide vertex {region}"
         yield Sentence(
-            "missed",
-            f"Direction missed on {int(m.missed.sum())} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])}): "
-            f"the largest distance is {_largest(m, m.missed)}, at frame {m.frames[frame]:g} around guide vertex {region}.",
-        )  # fmt: skip
+            "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.missed)}, {where}."
+        )
     if m.exempt:
-        yield Sentence("note", f"The shot starts in the rest shape, as asked: there the guide is up to "
-                               f"{length(m.residual[0])} away.")  # fmt: skip
+        away = length(float(m.residual[0]))
+        yield Sentence("note", f"The shot starts in the rest shape, as asked: there the guide is up to {away} away.")
 
 
-def _largest(m: Measured, rows: Array) -> str:
+def _largest(m: Measured, rows: Rows) -> str:
     in_memory = float(m.residual[rows].max())
     text = f"{length(in_memory)} ({share(in_memory / m.size)} of the size) in memory"
     if m.residual_in_file is not None:
@@ -63,36 +60,41 @@ def _largest(m: Measured, rows: Array) -> str:
 def _loosened(m: Measured) -> Iterator[Sentence]:
     loose = m.strength < 1.0
     if m.regions and loose.any():
-        yield Sentence("note", f"The guide was loosened (strength below 1) on frames {ranges(m.frames[loose])}: there "
-                               f"the shell was up to {length(float(m.residual[loose].max()))} away, as asked.")  # fmt: skip
+        when, away = ranges(m.frames[loose]), length(float(m.residual[loose].max()))
+        yield Sentence(
+            "note",
+            f"The guide was loosened (strength below 1) on frames {when}: the shell was up to {away} away, as asked.",
+        )
 
 
 def _pins(prepared: Prepared) -> Iterator[Sentence]:
-    held = sorted({int(vertex) for pin in prepared.pins for vertex in np.asarray(pin.vertices)})
+    held = {int(vertex) for pin in prepared.pins for vertex in np.asarray(pin.vertices)}
     if held:
-        one = len(held) == 1
-        yield Sentence("note", f"{_count(len(held), 'vertex', 'vertices')} {'is' if one else 'are'} pinned.")
+        verb = "is" if len(held) == 1 else "are"
+        yield Sentence("note", f"{_count(len(held), 'vertex', 'vertices')} of the shell {verb} pinned.")
 
 
 def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
-    physics, made = prepared.shot.physics, m.arrays["iterations"]
     if len(m.frames) < 2:
         return
-    worst = int(np.argmax(made))
+    physics, made, last = prepared.shot.physics, m.arrays["iterations"], m.arrays["last_step"]
     if physics.iterations != "converge":
-        yield Sentence("note", f"Each step took {_count(int(physics.iterations), 'Newton iteration')}, as asked, without "
-                               f"looking whether that is enough: the last one moved the shell by up to "
-                               f"{length(float(m.arrays['last_step'].max()))}.")  # fmt: skip
+        each, moved = _count(int(physics.iterations), "Newton iteration"), length(float(last.max()))
+        yield Sentence("note", f"Each step took {each}, as asked; the last one moved the shell by up to {moved}.")
         return
-    limited = m.arrays["last_step"] > physics.tolerance * m.size
-    average = f"{made[1:].mean():.1f} Newton iterations a frame on average, at most {made[worst]} at frame "
+    worst = int(np.argmax(made))
+    most = f"at most {made[worst]} at frame {m.frames[worst]:g}"
+    spent = f"{made[1:].mean():.1f} Newton iterations a frame on average, {most}"
+    limited = last > physics.tolerance * m.size
     if limited.any():
-        yield Sentence("missed", f"On {_count(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])}) a step used up "
-                                 f"its Newton iterations before reaching the tolerance: its last correction was "
-                                 f"{length(float(m.arrays['last_step'].max()))}. The direction holds, the wrinkles there "
-                                 f"are less exact; more substeps help.")  # fmt: skip
-    yield Sentence("note" if limited.any() else "met",
-                   ("" if limited.any() else "Every step converged: ") + average + f"{m.frames[worst]:g}.")  # fmt: skip
+        which = f"{_count(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])})"
+        yield Sentence(
+            "missed",
+            f"On {which} a step used up its Newton iterations before it had converged: its last correction was up to "
+            f"{length(float(last.max()))}, so the wrinkles there are less exact; more substeps help. It took {spent}.",
+        )
+    else:
+        yield Sentence("met", f"Every step converged: {spent}.")
 
 
 def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -102,8 +104,8 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
-    yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, around guide vertex {region} at "
-                           f"frame {m.frames[frame]:g}.")  # fmt: skip
+    where = f"around guide vertex {region} at frame {m.frames[frame]:g}"
+    yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
 
 
 def _energies(m: Measured) -> Iterator[Sentence]:
@@ -118,8 +120,10 @@ def _energies(m: Measured) -> Iterator[Sentence]:
 
 def _preroll(prepared: Prepared) -> Iterator[Sentence]:
     if prepared.preroll:
-        yield Sentence("note", f"{_count(prepared.preroll, 'frame')} of preroll led from the rest shape to frame "
-                               f"{prepared.numbers[prepared.preroll]:g}; simulated, not written.")  # fmt: skip
+        count, first = _count(prepared.preroll, "frame"), prepared.numbers[prepared.preroll]
+        yield Sentence(
+            "note", f"{count} of preroll led from the rest shape to frame {first:g}; simulated, not written."
+        )
 
 
 def _peak(values: Array) -> tuple[int, int]:

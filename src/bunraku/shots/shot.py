@@ -1,5 +1,8 @@
 """A shot: what one TOML file says, validated. Reading, writing, running."""
 
+# `key` makes a dataclass field, which ruff cannot know.
+# ruff: noqa: RUF009
+
 from __future__ import annotations
 
 import re
@@ -88,8 +91,10 @@ class Shot:
 def read_shot(path: str | Path) -> Shot:
     """The shot of a TOML file; everything wrong with it is said at once, a line each."""
     file = Path(path)
+    text = ""
     try:
-        settings = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        settings = tomllib.loads(text)
     except FileNotFoundError:
         raise input_error("there is no such file", where=str(path), remedy="check the name") from None
     except IsADirectoryError:
@@ -99,7 +104,9 @@ def read_shot(path: str | Path) -> Shot:
     except OSError as error:
         raise input_error("cannot be read", where=str(path), got=error.strerror or str(error)) from None
     except tomllib.TOMLDecodeError as error:
-        raise input_error(f"is not TOML: {_one_line(error)}", where=str(path), remedy="repair that line") from None
+        raise input_error(
+            f"is not TOML: {_one_line(error, text)}", where=str(path), remedy="repair that line"
+        ) from None
     return Shot.of(settings, folder=file.absolute().parent, source=file)
 
 
@@ -123,19 +130,24 @@ def _filled(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     return filled
 
 
-def _check_objects(shot: Shot, place: Place) -> None:
-    count = len(shot.object)
+def _check_objects(shot: Shot, given: Mapping[str, Any], place: Place) -> None:
+    objects = given.get("object")
+    count = len(objects) if isinstance(objects, dict) else 1  # what is no table was refused already
     if count == 0:
         place.at("object").refuse("is empty", allowed="[object.NAME] with a guide")
     if count > 1:
         place.at("object").refuse(
-            "several objects are not yet there, they come in a later version", got=", ".join(shot.object),
+            "several objects are not yet there, they come in a later version", got=", ".join(objects or ()),
             allowed="one", remedy="one shot file for each",
         )  # fmt: skip
 
 
-def _one_line(error: tomllib.TOMLDecodeError) -> str:
+def _one_line(error: tomllib.TOMLDecodeError, text: str) -> str:
     """The parser's message, with the line put first."""
-    text = " ".join(str(error).split())
-    place = re.search(r"\(at (line \d+, column \d+|end of document)\)", text)
-    return f"{place.group(1)}: {text[: place.start()].strip()}" if place else text
+    said = " ".join(str(error).split())
+    place = re.search(r"\(at (line \d+, column \d+|end of document)\)", said)
+    if place is None:
+        return said
+    end = f"line {max(len(text.splitlines()), 1)}, the last"
+    where = end if place.group(1).startswith("end") else place.group(1)
+    return f"{where}: {said[: place.start()].strip()}"

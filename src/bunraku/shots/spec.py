@@ -1,5 +1,8 @@
 """What a shot file may say. Numbers are SI; frames are the files' own frame numbers."""
 
+# `key` makes a dataclass field, which ruff cannot know.
+# ruff: noqa: RUF009
+
 from __future__ import annotations
 
 import dataclasses
@@ -26,6 +29,14 @@ _FACES = ListOf(Whole(), least=1, what="a list of face numbers of the shell, fro
 _PRIM = Text(allowed="a prim path such as '/box'")
 
 
+def _one_of(given: Mapping[str, Any], first: str, second: str, place: Place) -> str:
+    """Which of two keys was given; refused where it is not exactly one."""
+    found = [name for name in (first, second) if name in given]
+    if len(found) != 1:
+        place.refuse(f"needs either '{first}' or '{second}'", got="both" if found else "neither")
+    return found[0] if len(found) == 1 else ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShotTable:
     """Name and time."""
@@ -46,7 +57,7 @@ class ShotTable:
         Whole(0, 100_000), "frames before the first that lead from the rest shape to it; simulated, not written", 0
     )
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """The range must run forwards."""
         if self.frames is not None and self.frames[1] < self.frames[0]:
             place.at("frames").refuse("the last frame lies before the first", got=list(self.frames))
@@ -65,12 +76,9 @@ class GuideTable:
     meters_per_unit: float | None = key(_UNIT, "length of the file's unit", None, otherwise="the file's, 1 for OBJ")
     up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' for OBJ")
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A file or a take."""
-        if (self.file is None) == (self.take is None):
-            got = "neither" if self.file is None else "both"
-            place.refuse("needs either 'file' or 'take'", got=got, allowed="{ file = 'guide.usda', prim = '/box' }")
-        elif self.take is not None and (self.prim or self.meters_per_unit or self.up_axis):
+        if _one_of(given, "file", "take", place) == "take" and (self.prim or self.meters_per_unit or self.up_axis):
             place.refuse("a take knows its own prim, unit and axis", remedy="leave them out")
 
 
@@ -91,9 +99,9 @@ class MeshTable:
         """Levels of subdivision, the default filled in."""
         return self.levels if self.levels is not None else 3 if self.file is None else 0
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """What tells about a file needs one."""
-        if self.file is None and (self.prim or self.meters_per_unit or self.up_axis):
+        if "file" not in given and (self.prim or self.meters_per_unit or self.up_axis):
             place.refuse("prim, meters_per_unit and up_axis tell about a file", remedy="give 'file' too")
 
 
@@ -170,10 +178,9 @@ class RegionTable:
     faces: tuple[int, ...] | None = key(_FACES, "or its faces; the border is sharp", None)
     material: MaterialSpec | None = key(Material(), "the region's material", None, otherwise="the object's")
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Vertices or faces."""
-        if (self.vertices is None) == (self.faces is None):
-            place.refuse("needs either 'vertices' or 'faces'", got="neither" if self.faces is None else "both")
+        _one_of(given, "vertices", "faces", place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,10 +209,9 @@ class PinTable:
     )  # fmt: skip
     strength: Keys = key(_STRENGTH, "1 holds exactly, 0 lets go; may be keyed", 1.0)
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Vertices or a region."""
-        if (self.vertices is None) == (self.region is None):
-            place.refuse("needs either 'vertices' or 'region'", got="neither" if self.region is None else "both")
+        _one_of(given, "vertices", "region", place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,13 +247,16 @@ class ObjectTable:
         "vertices held: vertices or region, axes, to ('start', 'guide', [x, y, z]), strength", (),
     )  # fmt: skip
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Pins must name regions there are."""
-        for k, pin in enumerate(self.pins):
-            if pin.region is not None and pin.region not in self.regions:
+        regions, pins = given.get("regions", {}), given.get("pins", [])
+        names = list(regions) if isinstance(regions, dict) else []
+        for k, pin in enumerate(pins if isinstance(pins, list) else []):
+            region = pin.get("region") if isinstance(pin, dict) else None
+            if isinstance(region, str) and region not in names:
                 place.at("pins").entry(k).at("region").refuse(
-                    "unknown region", got=pin.region, allowed=joined(list(self.regions)) or "none is defined",
-                    remedy=nearest(pin.region, self.regions),
+                    "unknown region", got=region, allowed=joined(names) or "none is defined",
+                    remedy=nearest(region, names),
                 )  # fmt: skip
 
 
@@ -280,9 +289,9 @@ class OutputTable:
     formats: tuple[str, ...] = key(ListOf(Choice(FORMATS), least=1), "files of the animation", ("usdc",))
     preview: bool = key(Flag(), "make preview.mp4 and contact_sheet.png", True)
 
-    def check(self, place: Place) -> None:
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Each format once."""
-        if len(set(self.formats)) != len(self.formats):
+        if self.formats is not None and len(set(self.formats)) != len(self.formats):
             place.at("formats").refuse("names a format twice", got=list(self.formats))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .findings import Place, nearest
-from .kinds import Kind, joined
+from .kinds import Kind, ListOf, joined
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Table:
 
     cls: type
     example: str = ""
-    check: Callable[[Any, Place], None] = lambda table, place: None
-    """refuses what concerns several keys; asked only where each key alone is well"""
+    check: Callable[[Any, Mapping[str, Any], Place], None] = lambda table, given, place: None
+    """refuses what concerns several keys, for the table and what was given; what was refused is None in the table"""
     later: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """keys that will come, with what is to be said about them"""
 
@@ -63,13 +63,11 @@ class Table:
         before = len(place.findings)
         known = keys_of(self.cls)
         _refuse_unknown(value, list(known), self.later, place)
-        for name in _required(self.cls) - set(value):
+        for name in sorted(_required(self.cls) - set(value)):
             place.at(name).refuse("is missing", allowed=known[name].kind.allowed)
         read = {name: known[name].kind.read(value[name], place.at(name)) for name in known if name in value}
-        if len(place.findings) > before:
-            return None
-        table = self.cls(**read)
-        self.check(table, place)
+        table = self.cls(**{**dict.fromkeys(_required(self.cls)), **read})
+        self.check(table, value, place)
         return table if len(place.findings) == before else None
 
     def write(self, value: Any, folder: Path) -> dict[str, Any]:
@@ -134,10 +132,10 @@ def key_lines(table: type, path: str = "") -> Iterator[KeyLine]:
     defaults = {field.name: field for field in dataclasses.fields(table)}
     for name, entry in keys_of(table).items():
         where = f"{path}.{name}" if path else name
-        inner = entry.kind.kind if isinstance(entry.kind, Named) else entry.kind
+        inner = entry.kind.kind if isinstance(entry.kind, (Named, ListOf)) else entry.kind
         if isinstance(inner, Table):
-            below = f"{where}.NAME" if isinstance(entry.kind, Named) else where
-            yield from key_lines(inner.cls, below)
+            many = ".NAME" if isinstance(entry.kind, Named) else "[]" if isinstance(entry.kind, ListOf) else ""
+            yield from key_lines(inner.cls, where + many)
         else:
             yield KeyLine(where, entry.kind.allowed, entry.otherwise or _shown(_default(defaults[name])), entry.doc)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bunraku.contracts import OutputError
 from bunraku.io import write_json
 
 _EVERY = 5.0  # [s] between two writes while frames are made
@@ -44,6 +46,7 @@ class Timings:
             self.save()
 
     def save(self) -> None:
-        """Write the file."""
+        """Write the file. If that fails, so will the next frame, whose error matters more."""
         self._saved = time.monotonic()
-        write_json(self.path, {"frames": self.frames, "stages": self.stages, "total_s": self.total})
+        with suppress(OutputError):
+            write_json(self.path, {"frames": self.frames, "stages": self.stages, "total_s": self.total})

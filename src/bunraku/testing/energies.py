@@ -70,7 +70,7 @@ def _check_alive(energy: Energy, probe: Probe, tangent: Array) -> None:
 
 def _check_gradient(energy: Energy, probe: Probe, directions: int, seed: int) -> None:
     x, gradient = probe.x, energy.gradient(probe.x)
-    size = abs(energy.value(x)) + np.linalg.norm(gradient) * _size(x)
+    size = abs(energy.value(x)) + float(np.linalg.norm(gradient)) * _size(x)
     steps = [probe.scale * step for step in STEPS]
     along = unit_directions(x.shape, 4 * directions, seed)  # a single number each: more of them, so none is lucky
     errors = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,8 @@ from .differences import CheckFailed, falls_as
 class OrderedStepper(Protocol):
     """A stepper that says of which order it is."""
 
-    order: int
+    @property
+    def order(self) -> int: ...
 
     def step(self, state: State, dt: float) -> Solution[State]: ...
 
@@ -44,7 +46,7 @@ def check_stepper(
     if exact is not None:
         errors = [float(np.linalg.norm(q - exact(start.time + duration))) for q in ends]
     else:
-        errors = [float(np.linalg.norm(a - b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        errors = [float(np.linalg.norm(a - b)) for a, b in pairwise(ends)]
     steps = [duration / count for count in counts[: len(errors)]]
     if not falls_as(stepper.order, steps, errors, [floor] * len(errors)) or errors[0] <= floor:
         raise CheckFailed(f"declared order {stepper.order}, errors {errors} at steps {steps}")

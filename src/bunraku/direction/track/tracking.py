@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
 from bunraku.contracts import Array, PhysicsStopped, Points, Solution, Sparse, State, Vector, input_error
@@ -175,8 +176,6 @@ def _transfer(tests: Tests | None, guide: Animation, shell: TriMesh) -> Sparse |
     if tests is not None and tests.prolongation is not None:
         return tests.prolongation
     if guide.mesh.point_count == shell.point_count and np.array_equal(guide.mesh.faces, shell.faces):
-        from scipy import sparse
-
         return sparse.eye_array(shell.point_count, format="csr")
     return None
 

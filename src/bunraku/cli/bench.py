@@ -1,0 +1,37 @@
+"""`bunraku bench [NAME]`: the measured tables."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from bunraku.bench import BENCHES
+
+_EXAMPLE = """\
+example:
+  bunraku bench step        what one Newton iteration costs at 1.6k, 3k, 10k and 50k vertices (about two minutes)
+
+Timings are noisy: close other programs, and trust the ratios, which are measured in one run.
+"""
+
+
+def add(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "bench", help="measure and print a table", description="Measure and print a table; without a name, list them.",
+        epilog=_EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("name", nargs="?", choices=sorted(BENCHES), help="which table")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads to use (default: BUNRAKU_THREADS or all)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    if args.name is None:
+        for name, (about, _) in BENCHES.items():
+            print(f"{name:<10} {about}")
+        return 0
+    for line in BENCHES[args.name][1](threads=args.threads):
+        print(line, flush=True)
+    return 0

@@ -1,0 +1,82 @@
+"""`bunraku demo`: a shot that needs no files of yours, written out and run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from bunraku.contracts import BunrakuError
+from bunraku.shots import DEMOS, Shot, check_free, check_writable, demo, demo_files, run_shot, write_demo
+
+from .performance import DONE, Performance, add_options
+from .run import resume_command, without_preview
+
+_FOLDER = "demo"
+_ABOUT = """\
+Write a demo's guide and shot file and run it. Without --out they go to ./demo, and each run makes the next
+take in ./demo/takes; change the shot file there and run it with `bunraku run`.
+"""
+_EXAMPLE = """\
+examples:
+  bunraku demo                 the twisting box, in ./demo
+  bunraku demo --list          which demos there are
+  bunraku demo box --out look  everything in the folder ./look
+"""
+
+
+def add(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "demo", help="make and run a demo", description=_ABOUT, epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("name", nargs="?", default="box", metavar="NAME", help="which demo (default: box)")
+    parser.add_argument("--list", action="store_true", help="list the demos and stop")
+    parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
+    add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    return Performance(args.progress).perform(lambda performance: _work(args, performance))
+
+
+def _work(args: argparse.Namespace, performance: Performance) -> int:
+    if args.list:
+        performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in DEMOS.items()))
+        return DONE
+    demo(args.name)
+    if args.out is None:
+        shot = write_demo(args.name, Path(_FOLDER))
+        return _make(args, shot, performance, None)
+    folder = Path(args.out)
+    check_free(folder)
+    check_writable(folder.absolute())
+    made = not folder.exists()
+    try:
+        return _make(args, write_demo(args.name, folder), performance, folder)
+    except BunrakuError:
+        _undo(folder, args.name, made)
+        raise
+
+
+def _make(args: argparse.Namespace, shot: Shot, performance: Performance, out: Path | None) -> int:
+    performance.again = resume_command(str(shot.source), str(out) if out else None, None)
+    result = run_shot(
+        without_preview(shot, args.no_preview), out=out, threads=args.threads, progress=performance.tell,
+        beside=demo_files(args.name) if out else (),
+    )  # fmt: skip
+    code = performance.close(result, strict=args.strict)
+    performance.show.say(f"\nChange {shot.source} and run it again: bunraku run {shot.source}")
+    return code
+
+
+def _undo(folder: Path, name: str, made: bool) -> None:
+    """Take back the files of a demo that could not begin."""
+    if not (folder / "provenance.json").exists():
+        for one in demo_files(name):
+            (folder / one).unlink(missing_ok=True)
+        if made and not any(folder.iterdir()):
+            folder.rmdir()

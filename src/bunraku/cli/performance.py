@@ -1,0 +1,176 @@
+"""What every command that makes a take has in common: its options, its endings, its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from bunraku.contracts import BunrakuError, PhysicsStopped
+from bunraku.shots import Event, Started, TakeOutcome, TakeResult, contents, frames_kept
+
+from .shows import WAYS, Show, choose_show
+
+DONE, FAULT, BAD_INPUT, STOPPED, MISSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that makes a take."""
+    parser.add_argument(
+        "--threads", type=_positive, metavar="N", help="threads to use (default: BUNRAKU_THREADS or all)"
+    )
+    parser.add_argument("--progress", choices=WAYS, help="a bar on a terminal, else plain lines, unless told here")
+    parser.add_argument("--strict", action="store_true", help="exit with 4 where the guide was missed on a frame")
+    parser.add_argument("--no-preview", action="store_true", help="leave out preview.mp4 and contact_sheet.png")
+
+
+class Performance:
+    """One command from its first word to its exit code."""
+
+    def __init__(self, way: str | None) -> None:
+        self.show: Show = choose_show(way)
+        self.again = ""
+        """the command that carries on after an interruption"""
+        self._started: Started | None = None
+
+    def tell(self, event: Event) -> None:
+        """Remember where the take is, and show it."""
+        if isinstance(event, Started):
+            self._started = event
+        self.show.tell(event)
+
+    def perform(self, work: Callable[[Performance], int]) -> int:
+        """Do the work; whatever happens becomes a sentence and an exit code."""
+        with _warnings_shown(self.show), _terminated_like_interrupted():
+            try:
+                return work(self)
+            except PhysicsStopped as error:
+                return self._fail(STOPPED, str(error))
+            except BunrakuError as error:
+                begun = self._started is not None and frames_kept(self._started.folder) > 0
+                carry_on = f"\ncarry on with: {self.again}" if begun and self.again else ""
+                return self._fail(BAD_INPUT, f"{error}{carry_on}")
+            except KeyboardInterrupt:
+                return self._fail(INTERRUPTED, self._interrupted())
+            except Exception as error:
+                return self._fail(
+                    FAULT, f"unexpected {type(error).__name__}: {error}; the full story is in {self._story()}"
+                )
+
+    def close(self, result: TakeResult, *, strict: bool) -> int:
+        """Tell of a take; returns the exit code."""
+        code = exit_code(result, strict=strict)
+        sentences = [sentence.text for sentence in result.report.sentences]
+        outcome = result.outcome.name.lower()
+        self.show.end(
+            {
+                "event": "done", "exit_code": code, "outcome": outcome, "folder": str(result.folder),
+                "direction_met": result.report.met, "sentences": sentences, "already_finished": result.already,
+            }
+        )  # fmt: skip
+        self.show.say("\n".join(summary(result)))
+        return code
+
+    def _fail(self, code: int, message: str) -> int:
+        self.show.end({"event": "error", "exit_code": code, "message": message})
+        return code
+
+    def _interrupted(self) -> str:
+        made = frames_kept(self._started.folder) if self._started else 0
+        if self._started is None or not made:
+            return "interrupted before the first frame; nothing was kept"
+        return (
+            f"interrupted; {made} of {self._started.count} frames are kept in {self._started.folder}\n"
+            f"carry on with: {self.again}"
+        )
+
+    def _story(self) -> Path:
+        """Where the traceback is."""
+        log = self._started.folder / "run.log" if self._started else None
+        if log is not None and log.is_file():
+            return log
+        handle, name = tempfile.mkstemp(prefix="bunraku-", suffix=".log", text=True)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            traceback.print_exc(file=stream)
+        return Path(name)
+
+
+def exit_code(result: TakeResult, *, strict: bool) -> int:
+    """0, 3 where physics stopped, 4 where the guide was missed and that matters."""
+    if result.outcome is TakeOutcome.STOPPED:
+        return STOPPED
+    return MISSED if strict and not result.report.met else DONE
+
+
+def summary(result: TakeResult) -> list[str]:
+    """Where the take is, what is in it, and what it met."""
+    lines = [f"{result.folder} was finished already"] if result.already else []
+    lines += [sentence.text for sentence in result.report.sentences]
+    lines += ["", f"{result.folder}"]
+    for one in contents(result.folder, result.report.object):
+        lines.append(f"  {one.name:<18} {_size(one.size):>9}  {one.about}".rstrip())
+    return lines
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above zero")
+    return number
+
+
+class _ShownWarnings(logging.Handler):
+    """Passes what the library warns of to the show."""
+
+    def __init__(self, show: Show) -> None:
+        super().__init__(logging.WARNING)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno < logging.ERROR:  # errors are told by the ending
+            self._show.warn(record.getMessage())
+
+
+@contextmanager
+def _warnings_shown(show: Show) -> Iterator[None]:
+    logger, handler = logging.getLogger("bunraku"), _ShownWarnings(show)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """A farm that ends a job politely (SIGTERM) gets the same ending as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

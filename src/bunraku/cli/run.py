@@ -1,0 +1,94 @@
+"""`bunraku run SHOT.toml`: make a take of a shot, or carry one on."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from dataclasses import replace
+from typing import Any
+
+from bunraku.shots import Shot, plan, read_shot, run_shot, shot_keys
+
+from .performance import DONE, Performance, add_options
+
+_ABOUT = """\
+Make a take of a shot: its frames, animation files, preview and report, in the next numbered folder
+takes/<shot>/v001, v002, … beside the shot file. Nothing is ever overwritten.
+"""
+_EXAMPLE = """\
+examples:
+  bunraku run box.toml
+  bunraku run box.toml --dry-run              check everything, write nothing
+  bunraku run box.toml --frames 1-24 --out /tmp/quick --no-preview
+  bunraku run box.toml --resume               carry on after an interruption
+
+keys of a shot file (numbers in SI, frames as in your files; any number marked 'keys' may be keyed):
+"""
+
+
+def add(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "run", help="make a take of a shot", description=_ABOUT, epilog=_EXAMPLE + key_list(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("shot", metavar="SHOT.toml", help="the shot file")
+    parser.add_argument("--resume", action="store_true", help="carry on the newest take, or the one in --out")
+    parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
+    parser.add_argument("--frames", type=frame_range, metavar="A-B", help="only these frames, both included")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check everything, say what would be done, write nothing"
+    )
+    add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    return Performance(args.progress).perform(lambda performance: _work(args, performance))
+
+
+def _work(args: argparse.Namespace, performance: Performance) -> int:
+    shot = without_preview(read_shot(args.shot), args.no_preview)
+    performance.again = resume_command(args.shot, args.out, args.frames)
+    if args.dry_run:
+        for line in plan(shot, out=args.out, frames=args.frames):
+            performance.show.say(line)
+        return DONE
+    result = run_shot(
+        shot, out=args.out, resume=args.resume, frames=args.frames, threads=args.threads, progress=performance.tell
+    )
+    return performance.close(result, strict=args.strict)
+
+
+def without_preview(shot: Shot, leave_out: bool) -> Shot:
+    """The shot, its preview left out where asked."""
+    return replace(shot, output=replace(shot.output, preview=False)) if leave_out else shot
+
+
+def resume_command(shot: str, out: str | None, frames: tuple[int, int] | None) -> str:
+    """The words that carry a run on."""
+    words = ["bunraku", "run", shot, "--resume"]
+    words += ["--out", out] if out else []
+    words += [f"--frames={frames[0]}-{frames[1]}"] if frames else []
+    return shlex.join(words)
+
+
+def frame_range(text: str) -> tuple[int, int]:
+    """'1-24' as (1, 24); '7' as (7, 7)."""
+    match = re.fullmatch(r"(-?\d+)(?:-(-?\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of frames such as 1-24")
+    first = int(match.group(1))
+    return first, first if match.group(2) is None else int(match.group(2))
+
+
+def key_list() -> str:
+    """Every key with its meaning, for the help."""
+    lines = []
+    for line in shot_keys():
+        lines.append(f"  {line.path}")
+        lines.append(f"      {line.doc} [{line.default}]")
+        lines.append(f"      {line.allowed}")
+    return "\n".join(lines).replace("%", "%%") + "\n"

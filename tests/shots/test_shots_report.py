@@ -1,0 +1,147 @@
+"""Sentences, curves and the page: they say what the numbers say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bunraku.shots import Report, TakeOutcome, read_shot
+from bunraku.shots.curves import Line, chart
+from bunraku.shots.page import Page
+from bunraku.shots.prepare import Prepared, prepare
+from bunraku.shots.report import Measured
+from bunraku.shots.sentences import ranges, sentences, share
+
+
+@pytest.fixture
+def prepared(files) -> Prepared:
+    return prepare(read_shot(files()))
+
+
+@pytest.fixture
+def measured() -> Measured:
+    """Four frames, two regions, all met, size 2 m, weight 9.81 N."""
+    zeros = np.zeros(4)
+    force = np.zeros((4, 2, 3))
+    force[2, 1] = [0.0, 3.0, 4.0]
+    arrays = {
+        "residual": np.full((4, 2), 1e-15), "force": force, "kinetic": np.array([0, 1.5, 0.2, 0.1]),
+        "stretching": zeros, "bending": zeros, "gravity": zeros, "iterations": np.array([0, 4, 9, 2]),
+        "last_step": np.array([0, 1e-5, 2e-5, 1e-5]),
+    }  # fmt: skip
+    facts = {"mass": 1.0, "vertices": 26, "faces": 48, "regions": 2, "origin": np.zeros(3), "rate": 24.0}
+    return Measured(np.arange(11.0, 15.0), arrays, np.ones(4), False, 2.0, facts, np.full((4, 2), 2.1e-8))
+
+
+def told(prepared: Prepared, m: Measured, story: str = "") -> list[str]:
+    return [f"{sentence.kind}: {sentence.text}" for sentence in sentences(prepared, m, story)]
+
+
+def with_residual(m: Measured, frame: int, region: int, value: float) -> Measured:
+    residual = m.arrays["residual"].copy()
+    residual[frame, region] = value
+    return replace(m, arrays={**m.arrays, "residual": residual})
+
+
+def test_met(prepared: Prepared, measured: Measured):
+    lines = told(prepared, measured)
+    assert lines[0] == (
+        "met: Direction met on all 4 frames: the largest distance between a region's average and the guide's is "
+        "1e-15 m (5e-16 of the size) in memory, 2.1e-08 m in the file."
+    )
+    assert lines[1] == "met: Every step converged: 5.0 Newton iterations a frame on average, at most 9 at frame 13."
+    assert lines[2] == (
+        "note: The largest force of direction is 5 N, 0.51 times the shell's weight, around guide vertex 1 at frame 13."
+    )
+    assert "kinetic 1.5 J at frame 12" in lines[3]
+
+
+def test_missed_says_where_and_by_how_much(prepared: Prepared, measured: Measured):
+    m = with_residual(with_residual(measured, 1, 0, 1e-6), 3, 1, 0.04)
+    assert m.missed.tolist() == [False, True, False, True]
+    assert told(prepared, m)[0] == (
+        "missed: Direction missed on 2 of 4 frames (12, 14): the largest distance is 0.04 m (2 % of the size) "
+        "in memory, 2.1e-08 m in the file, at frame 14 around guide vertex 1."
+    )
+    in_file = replace(measured, in_file=np.full((4, 2), 1e-4))
+    assert in_file.missed.all() and told(prepared, in_file)[0].startswith("missed: Direction missed on 4 of 4 frames")
+
+
+def test_what_was_not_asked_for_is_not_missed(prepared: Prepared, measured: Measured):
+    loose = replace(with_residual(measured, 2, 0, 0.3), strength=np.array([1, 1, 0.5, 0.5]))
+    assert not loose.missed.any()
+    lines = told(prepared, loose)
+    assert lines[0].startswith("met: Direction met on all 2 frames that ask for it")
+    assert lines[1] == (
+        "note: The guide was loosened (strength below 1) on frames 13–14: the shell was up to 0.3 m away, as asked."
+    )
+    rest = replace(with_residual(measured, 0, 0, 0.2), exempt=True)
+    assert not rest.missed.any()
+    assert told(prepared, rest)[1].endswith("there the guide is up to 0.2 m away.")
+    free = replace(
+        measured, arrays={**measured.arrays, "residual": np.zeros((4, 0)), "force": np.zeros((4, 0, 3))}, in_file=None
+    )
+    assert told(prepared, free)[0] == "note: No direction was asked for: the shell moved by physics alone."
+
+
+def test_steps_that_did_not_converge_are_named(prepared: Prepared, measured: Measured):
+    slow = replace(measured, arrays={**measured.arrays, "last_step": np.array([0, 0.002, 0, 0.001])})
+    line = told(prepared, slow)[1]
+    assert line.startswith("missed: On 2 frames (12, 14) a step used up its Newton iterations") and "0.002 m" in line
+    one = replace(prepared, shot=replace(prepared.shot, physics=replace(prepared.shot.physics, iterations=1)))
+    assert told(one, slow)[1].startswith("note: Each step took 1 Newton iteration, as asked")
+
+
+def test_a_stop_comes_first(prepared: Prepared, measured: Measured):
+    assert told(prepared, measured, "frame 15: it broke")[0] == (
+        "missed: Stopped by physics at frame 15: it broke. 4 of 6 frames are kept."
+    )
+
+
+@given(st.sets(st.integers(-50, 200), min_size=1))
+def test_ranges_name_every_frame_once(frames: set[int]):
+    text = ranges(np.array(sorted(frames), dtype=float), limit=1000)
+    named = set()
+    for part in text.split(", "):
+        ends = [int(end) for end in part.split("–")]
+        named |= set(range(ends[0], ends[-1] + 1))
+    assert named == frames
+
+
+def test_ranges_do_not_flood_and_shares_read_well():
+    assert ranges(np.arange(0.0, 40.0, 2.0)) == "0, 2, 4, 6, 8, 10 and 14 more"
+    assert (share(4e-15), share(0.012)) == ("4e-15", "1.2 %")
+
+
+def test_a_curve_lies_where_its_values_are():
+    svg = chart("Force", "N", np.array([1.0, 2.0, 3.0]), [Line("force", np.array([0.0, 10.0, 5.0]))])
+    xs, ys = np.array([point.split(",") for point in re.findall(r'points="([^"]*)"', svg)[0].split()], dtype=float).T
+    np.testing.assert_allclose(np.diff(xs), (xs[-1] - xs[0]) / 2)
+    assert (ys[0] - ys[2]) / (ys[0] - ys[1]) == pytest.approx(0.5, abs=0.01)
+    assert "at most 10 N at frame 2" in svg
+    log = chart("Gap", "m", np.array([1.0, 2.0, 3.0]), [Line("gap", np.array([1e-16, 1e-12, 1e-8]))], log=True)
+    ys = np.array([point.split(",")[1] for point in re.findall(r'points="([^"]*)"', log)[0].split()], dtype=float)
+    assert ys[0] - ys[1] == pytest.approx(ys[1] - ys[2], abs=0.2)
+    assert chart("Nothing", "m", np.array([1.0]), [Line("x", np.array([1.0]))]) == ""
+
+
+def test_the_page_is_whole_tells_the_sentences_and_loads_nothing_from_outside(prepared: Prepared, measured: Measured):
+    report = Report(
+        "box", "<box>", TakeOutcome.STOPPED, "frame 15: it <broke>", measured,
+        sentences(prepared, measured, "frame 15: it <broke>"), {"box": ("box.usdc",)},
+    )  # fmt: skip
+    origin = {"inputs": [{"key": "a", "path": "b", "sha256": "c" * 64}], "versions": {"numpy": "2"}, "solver": "s",
+              "threads": 2, "resumed": [{"done": 3, "differences": ["threads was 1, is 2"]}]}  # fmt: skip
+    html = Page(report, "v007", "[shot]", origin, 12.0, True).html()
+    assert "it &lt;broke&gt;" in html and "<broke>" not in html
+    assert "stopped by physics" in html and "threads was 1, is 2" in html and html.count("<svg") == 4
+    assert not re.search(r'(src|href)="(https?:)?//', html) and "<script" not in html
+    assert "prefers-color-scheme: dark" in html
+    assert set(re.findall(r'(?:src|href)="([^"]*)"', html)) == {
+        "preview.mp4", "contact_sheet.png", "box.usdc", "report.json", "shot.toml", "provenance.json", "run.log"
+    }  # fmt: skip
