@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from bunraku.geometry import TriMesh
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.testing import sheet
+
+settings.register_profile("bunraku", deadline=None)  # the first example may have to compile a kernel
+settings.load_profile("bunraku")
 
 
 @pytest.fixture

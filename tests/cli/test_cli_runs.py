@@ -90,7 +90,7 @@ def violent() -> Animation:
     """Still for three frames, then torn apart."""
     mesh = box_mesh()
     points = np.repeat(mesh.rest[None], 7, axis=0)
-    points[4:] += np.random.default_rng(0).normal(scale=30.0, size=(3, 8, 3))
+    points[4:] += np.random.default_rng(0).normal(scale=1e6, size=(3, 8, 3))
     return Animation(mesh, np.arange(1, 8) / 24.0, points)
 
 

@@ -117,3 +117,12 @@ def test_psd_tangent_is_the_true_one_at_rest(cloth: TriMesh, damped: MaterialBle
         energy = source.elastic(0.0)
         exact, psd = (dense_tangent(energy, cloth.rest, psd=flag) for flag in (False, True))
         assert psd == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
+
+
+def test_drag_pulls_towards_the_wind(cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
+    """Force = drag × area × (wind − velocity) at each vertex, the velocity being that of the step."""
+    wind, v = np.array([1.0, 0.0, 2.0]), np.array([0.5, -1.0, 0.0])
+    energy = Drag(cloth, damped, wind=wind).at(state, DT)
+    x = state.q.reshape(-1, 3) + DT * v
+    area = lumped_mass(cloth, damped.at(0.0).drag)
+    assert -energy.gradient(x) == pytest.approx(area[:, None] * (wind - v), abs=1e-12)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bunraku.direction import Pin
 from bunraku.shots import Report, TakeOutcome, read_shot
 from bunraku.shots.curves import Line, chart
 from bunraku.shots.page import Page
@@ -32,10 +33,20 @@ def measured() -> Measured:
     arrays = {
         "residual": np.full((4, 2), 1e-15), "force": force, "kinetic": np.array([0, 1.5, 0.2, 0.1]),
         "stretching": zeros, "bending": zeros, "gravity": zeros, "iterations": np.array([0, 4, 9, 2]),
-        "last_step": np.array([0, 1e-5, 2e-5, 1e-5]),
+        "last_step": np.array([0, 1e-5, 2e-5, 1e-5]), "converged": np.ones(4, dtype=bool),
+        "pin_residual": np.zeros((4, 0)),
     }  # fmt: skip
     facts = {"mass": 1.0, "vertices": 26, "faces": 48, "regions": 2, "origin": np.zeros(3), "rate": 24.0}
-    return Measured(np.arange(11.0, 15.0), arrays, np.ones(4), False, 2.0, facts, np.full((4, 2), 2.1e-8))
+    return Measured(
+        np.arange(11.0, 15.0),
+        arrays,
+        np.ones(4),
+        np.zeros((4, 0), dtype=bool),
+        False,
+        2.0,
+        facts,
+        np.full((4, 2), 2.1e-8),
+    )
 
 
 def told(prepared: Prepared, m: Measured, story: str = "") -> list[str]:
@@ -90,7 +101,8 @@ def test_what_was_not_asked_for_is_not_missed(prepared: Prepared, measured: Meas
 
 
 def test_steps_that_did_not_converge_are_named(prepared: Prepared, measured: Measured):
-    slow = replace(measured, arrays={**measured.arrays, "last_step": np.array([0, 0.002, 0, 0.001])})
+    late = {"last_step": np.array([0, 0.002, 0, 0.001]), "converged": np.array([True, False, True, False])}
+    slow = replace(measured, arrays={**measured.arrays, **late})
     line = told(prepared, slow)[1]
     assert line.startswith("missed: On 2 frames (12, 14) a step used up its Newton iterations") and "0.002 m" in line
     one = replace(prepared, shot=replace(prepared.shot, physics=replace(prepared.shot.physics, iterations=1)))
@@ -145,3 +157,17 @@ def test_the_page_is_whole_tells_the_sentences_and_loads_nothing_from_outside(pr
     assert set(re.findall(r'(?:src|href)="([^"]*)"', html)) == {
         "preview.mp4", "contact_sheet.png", "box.usdc", "report.json", "shot.toml", "provenance.json", "run.log"
     }  # fmt: skip
+
+
+def test_a_missed_pin_is_told_and_counts(prepared: Prepared, measured: Measured) -> None:
+    gaps = np.array([[0.0, 0.0], [0.0, 0.3], [0.0, 0.01], [0.0, 0.0]])
+    firm = np.array([[True, True], [True, False], [True, True], [True, True]])
+    m = replace(measured, arrays={**measured.arrays, "pin_residual": gaps}, firm=firm)
+    pinned = replace(prepared, pins=(Pin([0]), Pin([1, 2])))
+    assert (
+        "missed: 3 pinned vertices missed: where a pin is firm the largest distance is 0.01 m, at frame 13 on pin 2."
+        in (told(pinned, m))
+    )
+    report = Report("s", "o", TakeOutcome.FINISHED, "", m, ())
+    assert not report.met
+    assert replace(report, measured=replace(m, firm=np.zeros_like(firm))).met

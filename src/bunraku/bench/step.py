@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
 from bunraku.contracts import Points, Sparse, State, Vector
@@ -82,7 +82,7 @@ def patches(mesh: TriMesh, count: int) -> Sparse:
     for _ in range(count - 1):
         seeds.append(int(distance.argmax()))
         distance = np.minimum(distance, np.linalg.norm(x - x[seeds[-1]], axis=1))
-    label = cKDTree(x[seeds]).query(x)[1]
+    label = KDTree(x[seeds]).query(x)[1]
     return sparse.csr_array((np.ones(len(x)), (label, np.arange(len(x)))), shape=(count, len(x)))
 
 
@@ -95,7 +95,7 @@ class _Bench:
     def iterate(self) -> None:
         """One Newton iteration, as a step takes it."""
         seconds = {"assemble": 0.0, "factor": 0.0, "solve": 0.0}
-        gradient = self.problem.gradient(self.x)
+        gradient = self.problem.gradient(self.x, np.zeros(len(self.problem.stiffness)))
         self.stepper.factorise(self.problem, self.x, seconds)
         self.stepper.direct(self.problem, self.x, gradient, True, seconds)
 
@@ -145,7 +145,8 @@ def step_cost(side: int, regions: int, *, bending: str = "plate", threads: int |
     tracked, free = _prepare(mesh, regions, bending, threads), _prepare(mesh, 0, bending, threads)
     saddle, problem, x = tracked.stepper.saddle, tracked.problem, tracked.x
     blocks = problem.blocks(x)
-    gradient, residual = problem.gradient(x), problem.residual(x)
+    none, residual = np.zeros(len(problem.stiffness)), problem.residual(x)
+    gradient = problem.gradient(x, none)
     force = np.concatenate([-gradient.reshape(-1), np.zeros(saddle.size - x.size)])
     whole = lambda: saddle.factor(blocks, problem.stiffness)  # noqa: E731
     whole()
@@ -156,7 +157,7 @@ def step_cost(side: int, regions: int, *, bending: str = "plate", threads: int |
             whole,
             saddle.refactor,
             lambda: saddle.solve(force, -residual),
-            lambda: problem.gradient(x),
+            lambda: problem.gradient(x, none),
             tracked.iterate,
             free.iterate,
             lambda: (saddle.refactor(), saddle.solve(force, -residual, rounds=1)),

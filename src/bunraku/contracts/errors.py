@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 
 class BunrakuError(Exception):
     """Anything bunraku raises on purpose. The message is the whole story: no traceback is needed."""
@@ -21,6 +23,23 @@ class OutputError(BunrakuError, OSError):
 
 class PhysicsStopped(BunrakuError):
     """The simulation could not be carried on. What was finished before is kept."""
+
+    def __init__(
+        self, reason: str, *, index: int | None = None, time: float | None = None, vertex: int | None = None,
+        position: Sequence[float] | None = None,
+    ) -> None:  # fmt: skip
+        """`index` and `time` [s] of the frame that failed; `vertex` and `position` [m] of the largest imbalance."""
+        self.reason, self.index, self.time = reason, index, time
+        self.vertex, self.position = vertex, position
+        begin = "" if index is None else f"stopped at frame index {index} (t = {time:.4f} s): "
+        super().__init__(begin + self.story())
+
+    def story(self, origin: Iterable[float] = (0.0, 0.0, 0.0)) -> str:
+        """Why and where, positions about another origin [m]."""
+        if self.vertex is None or self.position is None:
+            return self.reason
+        where = ", ".join(f"{c + o:.6g}" for c, o in zip(self.position, origin, strict=True))
+        return f"{self.reason}; the largest imbalance is at vertex {self.vertex} ({where})"
 
 
 def input_error(what: str, *, where: str = "", got: object = None, allowed: str = "", remedy: str = "") -> InputError:

@@ -79,18 +79,14 @@ class Job:
                 until = end if k + 1 == self.substeps else begin + (end - begin) * (k + 1) / self.substeps
                 solution = self.stepper.step(state, until - state.time)
                 if not solution.outcome.usable:
-                    raise PhysicsStopped(_story(index, until, solution))
+                    evidence = solution.evidence
+                    raise PhysicsStopped(
+                        solution.outcome.value, index=index, time=until,
+                        vertex=evidence.get("vertex"), position=evidence.get("position"),
+                    )  # fmt: skip
                 state = State(until, solution.value.q, solution.value.velocity, solution.value.memory)
                 steps.append(solution)
             yield Frame(index, state, self.reporter.report(state, steps))
-
-
-def _story(index: int, time: float, solution: Solution[State]) -> str:
-    text = f"stopped at frame index {index} (t = {time:.4f} s): {solution.outcome.value}"
-    if "vertex" in solution.evidence:
-        where = ", ".join(f"{c:.3g}" for c in solution.evidence["position"])
-        text += f"; the largest imbalance is at vertex {solution.evidence['vertex']} ({where})"
-    return text
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from bunraku.contracts import (
     Array,
@@ -24,6 +26,7 @@ from bunraku.contracts import (
     Outcome,
     Points,
     Solution,
+    Sparse,
     State,
     Stencil,
     Vector,
@@ -45,23 +48,35 @@ class Frozen:
     rows: Sequence[LinearRows]
     dt: float
 
-    def value(self, x: Points) -> float:
-        """Φ, with the springs of conditions that are not hard."""
+    def value(self, x: Points, multipliers: Vector) -> float:
+        """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are."""
         away = x - self.target
         total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
         total += sum(energy.value(x) for energy in self.energies)
-        for rows in self.rows:
-            soft = np.isfinite(rows.stiffness)
-            if soft.any():
-                total += 0.5 * float(rows.stiffness[soft] @ rows.residual(x)[soft] ** 2)
-        return total
+        residual, stiffness = self.residual(x), self.stiffness
+        hard = np.isinf(stiffness)
+        spring = np.where(hard, 0.0, stiffness)
+        return total + 0.5 * float(spring @ residual**2) + float(np.where(hard, multipliers, 0.0) @ residual)
 
-    def gradient(self, x: Points) -> Points:
-        """(n, 3) of Φ, without conditions."""
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        """(n, 3) of Φ with the springs, plus Jᵀλ of the hard conditions."""
         out = self.mass.times(x - self.target) / self.dt**2
         for energy in self.energies:
             out += energy.gradient(x)
+        if self.rows:
+            pull = self.jacobian.T @ self.forces(x, multipliers)
+            out += pull.reshape(-1, 3)
         return out
+
+    def forces(self, x: Points, multipliers: Vector) -> Vector:
+        """(r,) how hard each condition pulls: λ where it is hard, k (J x − c) where it is a spring."""
+        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * self.residual(x)
+        return np.where(np.isinf(self.stiffness), multipliers, spring)
+
+    @cached_property
+    def jacobian(self) -> Sparse:
+        """(r, 3n) of all conditions."""
+        return sparse.vstack([rows.jacobian for rows in self.rows], format="csr")
 
     def blocks(self, x: Points) -> list[Array]:
         """Local blocks of the positive semi-definite Hessian."""
@@ -70,7 +85,7 @@ class Frozen:
             out.extend(energy.blocks(x, psd=True))
         return out
 
-    @property
+    @cached_property
     def stiffness(self) -> Vector:
         """(r,) of all conditions."""
         return np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
@@ -116,7 +131,7 @@ class ImplicitEuler:
     def step(self, state: State, dt: float) -> Solution[State]:
         """One step of length dt [s]."""
         problem = self.freeze(state, dt)
-        run = Progress(problem.target)
+        run = Progress(problem.target, np.zeros(len(problem.stiffness)))
         seconds = {"assemble": 0.0, "factor": 0.0, "solve": 0.0}
         begin = time.perf_counter()
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -139,13 +154,16 @@ class ImplicitEuler:
             "residual_hard": worst,
             "seconds": seconds,
         }
-        return Solution(after, outcome, stats, self._evidence(problem, x, outcome))
+        return Solution(after, outcome, stats, self._evidence(problem, x, run, outcome))
 
     def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float]) -> Outcome:
-        def direction(x: Points, gradient: Points, *, fresh: bool, exact: bool) -> tuple[Points, Vector]:
+        def direction(
+            x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
+        ) -> tuple[Points, Vector]:
             if fresh:
                 self.factorise(problem, x, seconds)
-            return self.direct(problem, x, gradient, exact, seconds)
+            step, change = self.direct(problem, x, gradient, exact, seconds)
+            return step, change + problem.forces(x, multipliers)
 
         try:
             if self._settings.iterations is not None:
@@ -154,11 +172,11 @@ class ImplicitEuler:
         except FactorisationError:
             return Outcome.FACTORISATION_FAILED
 
-    def _evidence(self, problem: Frozen, x: Points, outcome: Outcome) -> dict[str, object]:
+    def _evidence(self, problem: Frozen, x: Points, run: Progress, outcome: Outcome) -> dict[str, object]:
         if outcome.usable:
             return {}
         with np.errstate(all="ignore"):
-            pull = np.linalg.norm(problem.gradient(x), axis=1)
+            pull = np.linalg.norm(problem.gradient(x, run.multipliers), axis=1)
         worst = int(np.nanargmax(pull)) if np.isfinite(pull).any() else 0
         return {"vertex": worst, "position": x[worst].tolist(), "imbalance": float(pull[worst])}
 
@@ -175,11 +193,13 @@ class ImplicitEuler:
     def direct(
         self, problem: Frozen, x: Points, gradient: Points, exact: bool, seconds: dict[str, float]
     ) -> tuple[Points, Vector]:
-        """Newton's step to the conditions with the last factor, and the multipliers."""
+        """Newton's step to the conditions with the last factor, and the change of their forces."""
         begin = time.perf_counter()
         force = np.zeros(self.saddle.size)
         force[: x.size] = -gradient.reshape(-1)
-        result = self.saddle.solve(force, -problem.residual(x), rounds=12 if exact else 1)
+        # The springs' pull is part of the gradient already; only hard conditions have a distance left to go.
+        goal = np.where(np.isinf(problem.stiffness), -problem.residual(x), 0.0)
+        result = self.saddle.solve(force, goal, rounds=12 if exact else 1)
         seconds["solve"] += time.perf_counter() - begin
         return result.primal[: x.size].reshape(-1, 3), result.multipliers
 

@@ -8,7 +8,7 @@ may serve a few iterations; where Newton is good the conjugate part vanishes by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -35,17 +35,27 @@ class NewtonSettings:
 
 
 class Problem(Protocol):
-    """A function to minimise on linear conditions."""
+    """A function Φ to minimise on linear conditions J x = c.
 
-    def value(self, x: Points) -> float: ...
+    With estimates λ of the multipliers, Φ + λ·(J x − c) equals Φ on the conditions but has a gradient that vanishes
+    at the solution: rounding errors of a step, which leave the conditions a little, are then not mistaken for energy.
+    """
 
-    def gradient(self, x: Points) -> Points: ...
+    def value(self, x: Points, multipliers: Vector) -> float:
+        """Φ + λ·(J x − c)."""
+        ...
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        """(n, 3) ∇Φ + Jᵀλ."""
+        ...
 
 
 class Direction(Protocol):
-    """Newton's step from x to the conditions, and the multipliers."""
+    """Newton's step from x to the conditions, and the new multipliers."""
 
-    def __call__(self, x: Points, gradient: Points, *, fresh: bool, exact: bool) -> tuple[Points, Vector]:
+    def __call__(
+        self, x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
+    ) -> tuple[Points, Vector]:
         """`fresh`: factorise at x, else use the last factor; `exact`: refine to full precision."""
         ...
 
@@ -55,9 +65,9 @@ class Progress:
     """What a run has found and spent; filled as it goes."""
 
     x: Points
+    multipliers: Vector
     iterations: int = 0
     factorisations: int = 0
-    multipliers: Vector = field(default_factory=lambda: np.zeros(0))
     last_step: float = np.inf
     """largest coordinate of the last Newton step [m]"""
 
@@ -65,10 +75,16 @@ class Progress:
 def take_steps(problem: Problem, direction: Direction, run: Progress, count: int) -> Outcome:
     """Exactly `count` whole Newton steps, without looking at the energy."""
     for _ in range(count):
-        step, run.multipliers = direction(run.x, problem.gradient(run.x), fresh=True, exact=True)
-        run.x, run.last_step = run.x + step, _largest(step)
+        _newton(problem, direction, run, fresh=True)
         run.iterations, run.factorisations = run.iterations + 1, run.factorisations + 1
     return Outcome.ITERATION_LIMIT if np.isfinite(run.x).all() else Outcome.NOT_FINITE
+
+
+def _newton(problem: Problem, direction: Direction, run: Progress, *, fresh: bool) -> None:
+    """One whole step, to full precision."""
+    gradient = problem.gradient(run.x, run.multipliers)
+    step, run.multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=True)
+    run.x, run.last_step = run.x + step, _largest(step)
 
 
 def minimise(problem: Problem, direction: Direction, run: Progress, settings: NewtonSettings) -> Outcome:
@@ -76,40 +92,30 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     small = settings.tolerance * settings.length
     if take_steps(problem, direction, run, 1) is Outcome.NOT_FINITE:
         return Outcome.NOT_FINITE
-    value = problem.value(run.x)
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
     age = settings.reuse
     while run.iterations < settings.limit:
-        if not np.isfinite(value):
-            return Outcome.NOT_FINITE
-        gradient = problem.gradient(run.x)
+        gradient = problem.gradient(run.x, run.multipliers)
         fresh = age >= settings.reuse
-        step, run.multipliers = direction(run.x, gradient, fresh=fresh, exact=False)
+        step, multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=False)
         age = 1 if fresh else age + 1
         run.iterations, run.factorisations = run.iterations + 1, run.factorisations + fresh
         run.last_step = _largest(step)
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
-        if run.last_step <= small:  # one last step, to full precision
-            step, run.multipliers = direction(run.x, gradient, fresh=False, exact=True)
-            run.x = run.x + step
+        if run.last_step <= small:
+            _newton(problem, direction, run, fresh=False)
             return Outcome.CONVERGED
         along = _conjugate(gradient, step, before)
-        found = _search(problem, run.x, along, gradient, value)
-        if found is None:
-            if fresh:
-                return Outcome.LINE_SEARCH_FAILED
-            age, before = settings.reuse, None  # the old factor misled: try again with a new one
-            continue
-        before = gradient, step, along
-        run.x, value = found
-    return _stopped(problem, direction, run, small)
-
-
-def _stopped(problem: Problem, direction: Direction, run: Progress, small: float) -> Outcome:
-    """At the iteration limit: bring the conditions to full precision, and judge."""
-    step, run.multipliers = direction(run.x, problem.gradient(run.x), fresh=False, exact=True)
-    run.x = run.x + step
+        found = _search(problem, run, along, gradient)
+        if found is not None:
+            before = gradient, step, along
+            run.x, run.multipliers = found, multipliers
+        elif fresh and before is None:
+            return Outcome.LINE_SEARCH_FAILED
+        else:
+            age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
+    _newton(problem, direction, run, fresh=False)  # the conditions to full precision
     return Outcome.ITERATION_LIMIT if run.last_step <= 100.0 * small else Outcome.NOT_CONVERGED
 
 
@@ -130,23 +136,35 @@ def _conjugate(gradient: Points, step: Points, before: tuple[Points, Points, Poi
     return along if float(np.sum(along * gradient)) < 0.0 else step
 
 
-def _search(problem: Problem, x: Points, along: Points, gradient: Points, value: float) -> tuple[Points, float] | None:
+def _search(problem: Problem, run: Progress, along: Points, gradient: Points) -> Points | None:
     """The whole step where a parabola through what is known agrees with it, else its minimum; halved until Φ falls."""
+    value = problem.value(run.x, run.multipliers)
     slope = float(np.sum(along * gradient))
-    whole = x + along
-    at_whole = problem.value(whole)
+    whole = run.x + along
+    at_whole = problem.value(whole, run.multipliers)
     fraction = _parabola_minimum(slope, at_whole - value)
     if at_whole <= value and 0.7 < fraction < 1.4:
-        return whole, at_whole
+        return whole
+    if abs(slope) <= _ROUNDING * abs(value) and _flatter(problem, run, whole, along, slope):
+        return whole
     for _ in range(25):
-        other = x + fraction * along
-        at_other = problem.value(other)
+        other = run.x + fraction * along
+        at_other = problem.value(other, run.multipliers)
         if at_whole <= value and not at_other < at_whole:
-            return whole, at_whole
+            return whole
         if at_other <= value:
-            return other, at_other
+            return other
         fraction *= 0.5
     return None
+
+
+_ROUNDING = 1e-8
+"""share of Φ below which a predicted gain may drown in rounding, so that slopes decide instead of values"""
+
+
+def _flatter(problem: Problem, run: Progress, whole: Points, along: Points, slope: float) -> bool:
+    """Whether the slope at the whole step is clearly smaller: the approximate Wolfe condition of Hager and Zhang."""
+    return abs(float(np.sum(along * problem.gradient(whole, run.multipliers)))) <= 0.5 * abs(slope)
 
 
 def _parabola_minimum(slope: float, rise: float) -> float:

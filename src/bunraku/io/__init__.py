@@ -22,6 +22,7 @@ from .read import read_animation as read_animation
 from .read import read_clip as read_clip
 from .read import read_mesh as read_mesh
 from .sample import Sample as Sample
+from .sample import local_origin as local_origin
 from .write import write_animation as write_animation
 from .write import write_frames as write_frames
 from .write import write_mesh as write_mesh

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -18,7 +17,6 @@ from .prepare import Prepared
 from .timings import Timings
 
 _log = logging.getLogger(__name__)
-_INDEX = re.compile(r"^stopped at frame index \d+ \(t = [^)]*\): ")
 
 
 def march(
@@ -37,7 +35,7 @@ def march(
             _log.info("frame %g: residual %s m, %d iterations", number, event.residual, event.iterations)
             tell(event)
     except PhysicsStopped as error:
-        story = f"frame {prepared.numbers[index]:g}: {_INDEX.sub('', str(error))}"
+        story = f"frame {prepared.numbers[index]:g}: {error.story(prepared.origin)}"
         _log.error("stopped by physics at %s", story)
         return story
     finally:

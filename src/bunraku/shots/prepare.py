@@ -14,8 +14,7 @@ from bunraku.contracts import InputError, Integers, Sparse, Vector
 from bunraku.direction import Job, Pin
 from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
 from bunraku.geometry import TriMesh, check_physical, first_few
-from bunraku.io import Clip
-from bunraku.io.sample import local_origin
+from bunraku.io import Clip, local_origin
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Points, Vector
 from bunraku.direction import Frame
+from bunraku.motion import Curve
 
 from .prepare import Prepared
 
@@ -50,6 +51,8 @@ class Measured:
     """(t, …) as the job reports them: residual (t, k) [m], force (t, k, 3) [N], energies (t,) [J], …"""
     strength: Vector
     """(t,) how firmly the guide was to be obeyed"""
+    firm: Rows
+    """(t, p) bool: which pins had to be met exactly"""
     exempt: bool
     """whether the first frame was not to obey, for the shot starts in the rest shape"""
     size: float
@@ -91,6 +94,13 @@ class Measured:
         return far & self.directed
 
     @property
+    def pin_gaps(self) -> Array:
+        """(t, p) [m] distance of each pin from its goal where it had to be met, else 0."""
+        firm = self.firm.copy()
+        firm[:1] &= not self.exempt
+        return np.where(firm, self.arrays["pin_residual"], 0.0)
+
+    @property
     def force(self) -> Vector:
         """(t,) [N] the largest force of direction on a region."""
         return np.max(np.linalg.norm(self.arrays["force"], axis=2), axis=1, initial=0.0)
@@ -112,8 +122,10 @@ class Report:
 
     @property
     def met(self) -> bool:
-        """Whether the guide was met on every frame on which it had to be, and no frame is lacking."""
-        return self.outcome is TakeOutcome.FINISHED and not bool(self.measured.missed.any())
+        """Whether guide and pins were met on every frame on which they had to be, and no frame is lacking."""
+        m = self.measured
+        lost = bool(m.missed.any()) or bool((m.pin_gaps > MET * m.size).any())
+        return self.outcome is TakeOutcome.FINISHED and not lost
 
     @property
     def arrays(self) -> Mapping[str, Array]:
@@ -142,6 +154,8 @@ class Report:
 def per_frame(m: Measured) -> dict[str, Vector]:
     """(t,) curves: the largest residuals and force, and every number a frame reports."""
     curves = {"residual_m": m.residual, "force_N": m.force, "strength": m.strength}
+    if m.firm.shape[1]:
+        curves["pin_residual_m"] = m.pin_gaps.max(axis=1)
     if m.residual_in_file is not None:
         curves["residual_in_file_m"] = m.residual_in_file
     return curves | {name: values for name, values in m.arrays.items() if values.ndim == 1}
@@ -152,12 +166,14 @@ def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any
     found = list(frames)
     names = list(found[0].report) if found else []
     arrays = {name: np.stack([np.asarray(frame.report[name]) for frame in found]) for name in names}
-    empty = {"residual": np.zeros((0, 0)), "force": np.zeros((0, 0, 3))}
+    pins = [Curve.of(pin.strength) for pin in prepared.pins]
+    empty = {"residual": np.zeros((0, 0)), "force": np.zeros((0, 0, 3)), "pin_residual": np.zeros((0, len(pins)))}
     times = [frame.time for frame in found]
     return Measured(
         frames=prepared.numbers[prepared.preroll :][: len(found)],
         arrays=arrays or empty,
         strength=np.array([prepared.strength.at(time) for time in times]),
+        firm=np.array([[pin.at(time) == 1.0 for pin in pins] for time in times], dtype=bool).reshape(len(times), len(pins)),
         exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
         size=prepared.shell.size,
         facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, "rate": prepared.clip.rate},

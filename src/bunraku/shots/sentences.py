@@ -9,14 +9,14 @@ import numpy as np
 from bunraku.contracts import Array, Vector
 
 from .prepare import Prepared
-from .report import Measured, Rows, Sentence
+from .report import MET, Measured, Rows, Sentence
 
 
 def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ...]:
     """Everything worth knowing, the most important first."""
     told = [_stopped(prepared, m, story)] if story else []
     if len(m.frames):
-        told += [*_direction(m), *_loosened(m), *_pins(prepared), *_newton(prepared, m), *_force(prepared, m)]
+        told += [*_direction(m), *_loosened(m), *_pins(prepared, m), *_newton(prepared, m), *_force(prepared, m)]
         told += _energies(m)
     return (*told, *_preroll(prepared))
 
@@ -67,11 +67,20 @@ def _loosened(m: Measured) -> Iterator[Sentence]:
         )
 
 
-def _pins(prepared: Prepared) -> Iterator[Sentence]:
+def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     held = {int(vertex) for pin in prepared.pins for vertex in np.asarray(pin.vertices)}
-    if held:
-        verb = "is" if len(held) == 1 else "are"
-        yield Sentence("note", f"{_count(len(held), 'vertex', 'vertices')} of the shell {verb} pinned.")
+    if not held:
+        return
+    away = m.pin_gaps
+    frame, pin = _peak(away)
+    what = f"{_count(len(held), 'pinned vertex', 'pinned vertices')}"
+    met = away[frame, pin] <= MET * m.size
+    where = "" if met else f", at frame {m.frames[frame]:g} on pin {pin + 1}"
+    verdict = "held" if met else "missed"
+    yield Sentence(
+        "met" if met else "missed",
+        f"{what} {verdict}: where a pin is firm the largest distance is {length(float(away[frame, pin]))}{where}.",
+    )
 
 
 def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -85,7 +94,7 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     worst = int(np.argmax(made))
     most = f"at most {made[worst]} at frame {m.frames[worst]:g}"
     spent = f"{made[1:].mean():.1f} Newton iterations a frame on average, {most}"
-    limited = last > physics.tolerance * m.size
+    limited = ~np.asarray(m.arrays["converged"], dtype=bool)
     if limited.any():
         which = f"{_count(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])})"
         yield Sentence(

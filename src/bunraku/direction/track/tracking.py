@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
-from bunraku.contracts import Array, PhysicsStopped, Points, Solution, Sparse, State, Vector, input_error
+from bunraku.contracts import Array, Outcome, PhysicsStopped, Points, Solution, Sparse, State, Vector, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System, settle
@@ -105,7 +105,7 @@ def tracking_job(
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     start = _start(stepper, system, guide, shell, tests, knobs, first)
-    reporter = _TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count)
+    reporter = _TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, tuple(pinned))
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": 0 if tests is None else tests.count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -233,24 +233,33 @@ class _TrackReport:
     bending: Bending
     weight: GravityEnergy
     regions: int
+    pins: tuple[LinearConstraint, ...]
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
         rows = 3 * self.regions
         last = steps[-1].stats if steps else None
-        residual = last["residual"][:rows] if last else self._start_residual(state)[:rows]
+        residual = last["residual"] if last else self._start_residual(state)
         force = -last["multipliers"][:rows] if last else np.zeros(rows)
         return {
-            "residual": np.linalg.norm(residual.reshape(-1, 3), axis=1),
+            "residual": np.linalg.norm(residual[:rows].reshape(-1, 3), axis=1),
+            "pin_residual": self._of_pins(residual[rows:]),
             "force": force.reshape(-1, 3),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
             "bending": np.array(self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)),
             "gravity": np.array(self.weight.value(x)),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
+            "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
             "seconds": np.array(sum(step.stats["seconds"]["total"] for step in steps)),
         }
+
+    def _of_pins(self, residual: Vector) -> Vector:
+        """(p,) the largest distance of a pinned coordinate from its goal, per pin [m]."""
+        sizes = [pin.jacobian.shape[0] for pin in self.pins]
+        parts = np.split(residual, np.cumsum(sizes)[:-1]) if sizes else []
+        return np.array([np.abs(part).max(initial=0.0) for part in parts])
 
     def _start_residual(self, state: State) -> Vector:
         tiny = 1e-9  # goals at the start itself: a step of no length
