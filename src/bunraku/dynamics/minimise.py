@@ -93,7 +93,8 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     if take_steps(problem, direction, run, 1) is Outcome.NOT_FINITE:
         return Outcome.NOT_FINITE
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
-    age = settings.reuse
+    # A short first step has not left the place where its factor was made.
+    age = 1 if run.last_step <= 100.0 * small else settings.reuse
     while run.iterations < settings.limit:
         gradient = problem.gradient(run.x, run.multipliers)
         fresh = age >= settings.reuse
