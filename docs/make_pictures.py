@@ -1,6 +1,6 @@
 """Makes the pictures of the README and of the documentation from the demo's own shot.
 
-    .venv/bin/python docs/make_pictures.py
+.venv/bin/python docs/make_pictures.py
 """
 
 from __future__ import annotations

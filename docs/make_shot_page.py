@@ -1,6 +1,6 @@
 """Writes docs/shot.md from the shot file's own specification, so that the page cannot lag behind.
 
-    .venv/bin/python docs/make_shot_page.py
+.venv/bin/python docs/make_shot_page.py
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PAGE = Path(__file__).parent / "shot.md"
 _HEAD = """# The shot file
 
 A shot is one TOML file. Numbers are SI; frames are the numbers in your files. A keyable number may be written as
-`[[frame, value, ease], …]` with ease `linear`, `smooth` or `hold` for the way *to* that key. Every mistake is reported at
+`[[frame, value, ease], …]` with ease `linear`, `smooth` or `hold` for the way *to* it. Every mistake is reported at
 once, with the nearest spelling, before anything is written: `bunraku run shot.toml --dry-run`.
 
 ```toml

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import InputError
-from bunraku.direction import Take
-from bunraku.direction.track import hierarchy, track, tracking_job
+from bunraku.direction import Pin, Take
+from bunraku.direction.track import hierarchy, pointwise, track, tracking_job
 from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Animation
@@ -188,8 +188,8 @@ BOX = still(sheet(1, 1))
         ({"substeps": 1.5}, "substeps must be a whole number"),
         ({"substeps": True}, "substeps must be a whole number"),
         ({"iterations": 0}, "iterations must be a whole number"),
-        ({"tolerance": 0.0}, "tolerance must lie between 0 and 1"),
-        ({"tolerance": 1.0}, "tolerance must lie between 0 and 1"),
+        ({"tolerance": 0.0}, "tolerance must be a number between 0 and 1"),
+        ({"tolerance": 1.0}, "tolerance must be a number between 0 and 1"),
         ({"bending": "shell"}, "unknown bending .*allowed: plate, hinge"),
         ({"mass": "none"}, "unknown mass .*allowed: lumped, consistent"),
         ({"start": "end"}, "unknown start .*allowed: guide, rest, settled"),
@@ -198,13 +198,46 @@ BOX = still(sheet(1, 1))
         ({"velocity": np.full((9, 3), np.nan)}, "velocity must be finite"),
         ({"strength": 1.5}, "strength must lie between 0 and 1"),
         ({"strength": [[0, 1], [1, -0.1]]}, "strength must lie between 0 and 1"),
+        ({"strength": "full"}, "not a number, nor keys"),
+        ({"strength": [[0]]}, "not a number, nor keys"),
+        ({"strength": None}, "not a number, nor keys"),
+        ({"tolerance": "tight"}, "tolerance must be a number between 0 and 1"),
+        ({"gravity": "down"}, "gravity must be three finite numbers"),
+        ({"threads": 0}, "threads must be a whole number above zero"),
+        ({"threads": "two"}, "threads must be a whole number above zero"),
+        ({"single": "yes"}, "single must be True or False"),
+        ({"speed": 1}, "unknown setting of track .*'speed'"),
+        ({"material": 3}, "not a material"),
         ({"material": "vinil"}, "unknown material .*try: 'vinyl'"),
+        ({"pins": Pin(np.array(["a"]))}, "pin.vertices must be a list of whole numbers"),
+        ({"pins": [Pin(np.array([0.5]))]}, "pin.vertices must be a list of whole numbers"),
     ],
 )
 def test_every_setting_has_its_refusal(setting: dict, story: str) -> None:
     shell, tests = hierarchy(BOX.mesh, 1)
     with pytest.raises(InputError, match=story):
         tracking_job(BOX, shell, tests, **setting)
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    shell, tests = hierarchy(BOX.mesh, 1)
+    job = tracking_job(BOX, shell, tests, substeps=np.int64(2), tolerance=np.float32(1e-3), strength=np.float64(1.0))
+    assert job.substeps == 2
+
+
+@pytest.mark.parametrize(
+    ("pairs", "story"),
+    [
+        ([[0, 0.5]], "whole numbers of shape"),
+        ([0, 1], "whole numbers of shape"),
+        ([[8, 0]], "the guide has not .*0 to 3"),
+        ([[0, -1]], "the shell has not"),
+    ],
+)
+def test_bad_pairs_are_refused(pairs: list, story: str) -> None:
+    shell, _ = hierarchy(BOX.mesh, 1)
+    with pytest.raises(InputError, match=story):
+        pointwise(BOX.mesh, shell, np.array(pairs))
 
 
 def test_wrong_meshes_are_refused_by_name() -> None:

@@ -39,9 +39,7 @@ ARRAYS = st.dictionaries(
     ),
     max_size=4,
 )
-META = st.dictionaries(
-    st.text(max_size=5), st.one_of(st.integers(), st.floats(allow_nan=False), st.text(), st.none())
-)
+META = st.dictionaries(st.text(max_size=5), st.one_of(st.integers(), st.floats(allow_nan=False), st.text(), st.none()))
 
 
 @settings(max_examples=40, deadline=None)
@@ -93,9 +91,7 @@ def test_discard_after(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "header"])
-def test_damaged_frames_are_left_out_and_named(
-    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_frames_are_left_out_and_named(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     cache = filled(tmp_path)
     assert cache.indices() == [0, 1, 2, 3]
     path = tmp_path / "frame_000002.bkframe"
@@ -227,9 +223,7 @@ def test_a_frame_that_cannot_be_deleted(tmp_path: Path, monkeypatch: pytest.Monk
         raise PermissionError(errno.EACCES, "no")
 
     monkeypatch.setattr(Path, "unlink", refuse)
-    with pytest.raises(
-        OutputError, match=r"frame_000003.bkframe: cannot be written: writing is not permitted"
-    ):
+    with pytest.raises(OutputError, match=r"frame_000003.bkframe: cannot be written: writing is not permitted"):
         cache.discard_after(0)
 
 

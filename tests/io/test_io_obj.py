@@ -29,9 +29,7 @@ def obj(path: Path, text: str) -> Path:
         SQUARE + "f 1 2 3 4",
         SQUARE.replace("\n", "\r\n") + "f 1/5/6 2//3 3/7 4\r\n",
         (SQUARE + "f -4 -3 -2 -1\n").replace("\n", "\r"),
-        "# comment\nmtllib a.mtl\no thing\n"
-        + SQUARE
-        + "vt 0 0\nvn 0 0 1\nvp 1\ns off\nfo 1 2 3\nf 1 2 3 4 # last\n",
+        "# comment\nmtllib a.mtl\no thing\n" + SQUARE + "vt 0 0\nvn 0 0 1\nvp 1\ns off\nfo 1 2 3\nf 1 2 3 4 # last\n",
         "v 0 0 0 1\nv 1 0 0 1 # why\n v 1 1 0 1\n\tv 0 1 0 1\nf 1 2 \\\n3 4\n",
         "v 0 0 0 .5 .5 .5\nv 1 0 0 1 1 1\nv 1 1 0\nv 0 1 0\nl 1 2\nf 1 2 3 4\nseam 1\nstitch 2\n",
         "v 0 0 0\nv 1 0 0\nv 1 1 0\nf -3 -2 -1\nv 0 1 0\nf 1 -2 -1\n",
@@ -103,9 +101,7 @@ def falling(folder: Path, frames: list[int], name: str = "fall.{:04d}.obj") -> P
     return folder
 
 
-@pytest.mark.parametrize(
-    "how", ["", "fall.####.obj", "fall.%04d.obj", "fall.*.obj", "fall.0008.obj", "fall.#.obj"]
-)
+@pytest.mark.parametrize("how", ["", "fall.####.obj", "fall.%04d.obj", "fall.*.obj", "fall.0008.obj", "fall.#.obj"])
 def test_a_sequence_may_be_named_in_many_ways(tmp_path: Path, how: str) -> None:
     folder = falling(tmp_path / "take", [8, 9, 10, 11])
     obj(folder / "notes.obj", "not numbered")
@@ -176,9 +172,7 @@ def test_sequences_that_are_not_one_are_refused(tmp_path: Path) -> None:
 def test_half_frames_have_no_file(wave: Animation, tmp_path: Path) -> None:
     from bunraku.io import write_animation
 
-    with pytest.raises(
-        InputError, match=r"a\.####\.obj: a file sequence has whole frame numbers only .got '500.5'"
-    ):
+    with pytest.raises(InputError, match=r"a\.####\.obj: a file sequence has whole frame numbers only .got '500.5'"):
         write_animation(tmp_path / "a.####.obj", wave, rate=12)
     assert list(tmp_path.iterdir()) == []
 

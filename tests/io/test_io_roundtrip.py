@@ -33,20 +33,14 @@ FLOAT64 = st.floats(-1e6, 1e6)
 
 
 @st.composite
-def moving(
-    draw: st.DrawFn, numbers: st.SearchStrategy[float], *, even: bool = False
-) -> tuple[Animation, np.ndarray]:
+def moving(draw: st.DrawFn, numbers: st.SearchStrategy[float], *, even: bool = False) -> tuple[Animation, np.ndarray]:
     """An animation and its whole, increasing frame numbers."""
     n, f, t = draw(st.integers(3, 9)), draw(st.integers(1, 6)), draw(st.integers(1, 5))
     faces = draw(hnp.arrays(np.int64, (f, 3), elements=st.integers(0, n - 1)))
     points = draw(hnp.arrays(np.float64, (t, n, 3), elements=numbers))
     rest = draw(hnp.arrays(np.float64, (n, 3), elements=numbers))
     assume(np.ptp(rest, axis=0).max() > 1e-3 and np.ptp(points, axis=1).max(axis=1).min() > 1e-3)
-    steps = (
-        np.full(t, draw(st.integers(1, 3)))
-        if even
-        else draw(hnp.arrays(np.int64, t, elements=st.integers(1, 9)))
-    )
+    steps = np.full(t, draw(st.integers(1, 3))) if even else draw(hnp.arrays(np.int64, t, elements=st.integers(1, 9)))
     frames = draw(st.integers(-50, 2000)) + np.cumsum(steps).astype(float)
     return Animation(TriMesh(rest, faces), frames / 24.0, points), frames
 
@@ -54,9 +48,7 @@ def moving(
 @pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usd"])
 @settings(max_examples=20, deadline=None)
 @given(case=moving(FLOAT32))
-def test_usd_keeps_float32_exactly(
-    suffix: str, case: tuple, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_usd_keeps_float32_exactly(suffix: str, case: tuple, tmp_path_factory: pytest.TempPathFactory) -> None:
     animation, frames = case
     path = tmp_path_factory.getbasetemp() / f"round{suffix}"
     write_animation(path, animation, frames=frames, rate=24.0, origin=(0, 0, 0))
@@ -129,9 +121,7 @@ def test_the_same_animation_gives_the_same_bytes(wave: Animation, tmp_path: Path
     write_animation(first, wave)
     write_animation(second, wave)
     assert first.read_bytes() == second.read_bytes()
-    assert list(tmp_path.glob(".*")) == [] and [file.name for file in second.parent.iterdir()] == [
-        second.name
-    ]
+    assert list(tmp_path.glob(".*")) == [] and [file.name for file in second.parent.iterdir()] == [second.name]
 
 
 def test_a_take_resumed_after_a_kill_is_the_same_bytes(wave: Animation, tmp_path: Path) -> None:

@@ -42,9 +42,7 @@ def test_unit_and_axis_can_be_overridden(stage: Stage) -> None:
     assert np.allclose(points[0, 2], [0, 2, -1], atol=1e-15)
 
 
-def test_a_missing_unit_means_centimetres_and_is_reported(
-    stage: Stage, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_missing_unit_means_centimetres_and_is_reported(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         mesh = read_mesh(stage(STILL, metersPerUnit=None))
     assert mesh.rest[1, 0] == pytest.approx(0.01)
@@ -53,9 +51,7 @@ def test_a_missing_unit_means_centimetres_and_is_reported(
 
 @pytest.mark.parametrize("rate", [24.0, 24000 / 1001, 23.976, 30.0])
 def test_time_codes(stage: Stage, rate: float) -> None:
-    clip = read_clip(
-        stage(triangle(TWO), timeCodesPerSecond=repr(rate), startTimeCode=1001, endTimeCode=1003)
-    )
+    clip = read_clip(stage(triangle(TWO), timeCodesPerSecond=repr(rate), startTimeCode=1001, endTimeCode=1003))
     assert clip.rate == rate
     assert clip.frames.tolist() == [1001, 1003]
     assert clip.animation.times.tolist() == [1001 / rate, 1003 / rate]
@@ -131,18 +127,14 @@ def test_mirrored_and_left_handed_meshes_keep_their_outside(stage: Stage) -> Non
 def test_rest_is_the_default_time_then_a_primvar_then_the_first_sample(stage: Stage) -> None:
     default = "point3f[] points = [(0,0,0), (5,0,0), (0,5,0)]"
     primvar = 'point3f[] primvars:rest = [(0,0,0), (7,0,0), (0,7,0)] ( interpolation = "vertex" )\n'
-    both = stage(
-        triangle(TWO, primvar).replace("point3f[] points.time", default + "\n point3f[] points.time")
-    )
+    both = stage(triangle(TWO, primvar).replace("point3f[] points.time", default + "\n point3f[] points.time"))
     assert read_clip(both).mesh.rest[1, 0] == 5
     assert read_clip(stage(triangle(TWO, primvar), "b.usda")).mesh.rest[1, 0] == 7
     assert read_clip(stage(triangle(TWO), "c.usda")).mesh.rest[1, 0] == 1
     assert read_mesh(stage(triangle(TWO, primvar), "d.usda")).rest[1, 0] == 7
 
 
-def test_a_rest_primvar_of_another_count_is_left_out_aloud(
-    stage: Stage, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_rest_primvar_of_another_count_is_left_out_aloud(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     primvar = 'point3f[] primvars:rest = [(0,0,0)] ( interpolation = "vertex" )'
     assert read_clip(stage(triangle(TWO, primvar))).mesh.rest[1, 0] == 1
     assert "rest" in caplog.text
@@ -195,16 +187,12 @@ def test_several_meshes_and_none_named_lists_them(stage: Stage) -> None:
 
 @pytest.mark.parametrize("prim", ["/World/hero/caot", "coatt", "/World/heroo/coat"])
 def test_a_misspelt_prim_gets_the_nearest_and_the_list(stage: Stage, prim: str) -> None:
-    with pytest.raises(
-        InputError, match=r"has no such mesh.*/World/hero/body.*did you mean '/World/hero/coat'"
-    ):
+    with pytest.raises(InputError, match=r"has no such mesh.*/World/hero/body.*did you mean '/World/hero/coat'"):
         read_clip(stage(TWINS), prim)
 
 
 def test_a_prim_like_nothing_gets_the_list(stage: Stage) -> None:
-    with pytest.raises(
-        InputError, match=r"allowed: /World/hero/coat, /World/hero/body; try: name one of them"
-    ):
+    with pytest.raises(InputError, match=r"allowed: /World/hero/coat, /World/hero/body; try: name one of them"):
         read_clip(stage(TWINS), "zzzzzz")
 
 
@@ -251,9 +239,7 @@ def test_broken_stages_are_refused_with_the_file(stage: Stage, message: str) -> 
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("facts", "message"), [({"metersPerUnit": 0}, "metersPerUnit"), ({"upAxis": '"X"'}, "upAxis")]
-)
+@pytest.mark.parametrize(("facts", "message"), [({"metersPerUnit": 0}, "metersPerUnit"), ({"upAxis": '"X"'}, "upAxis")])
 def test_impossible_units_are_refused(stage: Stage, facts: dict, message: str) -> None:
     with pytest.raises(InputError, match=f"other.usda.*{message}"):
         read_clip(stage(STILL, **facts))
@@ -295,9 +281,7 @@ def test_a_crate_cut_short_is_refused(stage: Stage, tmp_path: Path) -> None:
 
 def test_missing_and_unknown_files(stage: Stage, tmp_path: Path) -> None:
     stage(STILL, "shirt.usda")
-    with pytest.raises(
-        InputError, match=r"shirrt\.usda: there is no such file; try: did you mean 'shirt.usda'"
-    ):
+    with pytest.raises(InputError, match=r"shirrt\.usda: there is no such file; try: did you mean 'shirt.usda'"):
         read_clip(tmp_path / "shirrt.usda")
     with pytest.raises(InputError, match=r"folder .*nowhere does not exist"):
         read_mesh(tmp_path / "nowhere" / "shirt.usda")

@@ -41,9 +41,7 @@ def test_metadata(wave: Animation, tmp_path: Path, suffix: str) -> None:
     assert mesh.GetPointsAttr().GetTimeSamples() == [float(k) for k in range(1001, 1009)]
 
 
-def test_every_sample_has_extent_normals_and_velocities_in_units_per_second(
-    wave: Animation, tmp_path: Path
-) -> None:
+def test_every_sample_has_extent_normals_and_velocities_in_units_per_second(wave: Animation, tmp_path: Path) -> None:
     path = tmp_path / "a.usdc"
     write_animation(path, wave, meters_per_unit=0.01)
     _, mesh = opened(path)
@@ -51,9 +49,7 @@ def test_every_sample_has_extent_normals_and_velocities_in_units_per_second(
         t = k / 24.0
         points = np.array(mesh.GetPointsAttr().Get(frame))
         assert np.allclose(points, 100 * (wave.mesh.rest + [0, 0.5 * t**2, 3 * t]), atol=1e-4)
-        assert np.allclose(
-            mesh.GetVelocitiesAttr().Get(frame), [0, 100 * t, 300], atol=1e-3
-        )  # exact for parabolas
+        assert np.allclose(mesh.GetVelocitiesAttr().Get(frame), [0, 100 * t, 300], atol=1e-3)  # exact for parabolas
         assert np.allclose(mesh.GetNormalsAttr().Get(frame), [0, 0, 1])
         assert np.array_equal(mesh.GetExtentAttr().Get(frame), [points.min(axis=0), points.max(axis=0)])
 
@@ -74,43 +70,31 @@ def test_velocities_given_are_written(wave: Animation, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8])
-def test_a_stream_without_velocities_gets_those_of_the_animation(
-    wave: Animation, tmp_path: Path, count: int
-) -> None:
+def test_a_stream_without_velocities_gets_those_of_the_animation(wave: Animation, tmp_path: Path, count: int) -> None:
     wild = Animation(
         wave.mesh, wave.times[:count], wave.points[:count] + np.random.default_rng(1).random((count, 4, 3))
     )
-    write_frames(
-        tmp_path / "a.usdc", wild.mesh, (Sample(1001 + k, wild.points[k]) for k in range(count)), rate=24
-    )
+    write_frames(tmp_path / "a.usdc", wild.mesh, (Sample(1001 + k, wild.points[k]) for k in range(count)), rate=24)
     _, mesh = opened(tmp_path / "a.usdc")
     for k in range(count):
         assert np.allclose(mesh.GetVelocitiesAttr().Get(1001 + k), wild.velocity(wild.times[k]), atol=1e-4)
 
 
-def test_samples_go_to_the_file_in_portions(
-    wave: Animation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_samples_go_to_the_file_in_portions(wave: Animation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usd, "_FLUSH_BYTES", 200)
     write_animation(tmp_path / "a.usdc", wave)
     assert np.allclose(read_clip(tmp_path / "a.usdc").animation.points, wave.points, atol=1e-6)
 
 
 @pytest.mark.parametrize(("up_axis", "unit"), [("Y", 1.0), ("Z", 0.01)])
-def test_far_from_the_origin_nothing_is_lost(
-    quad: TriMesh, tmp_path: Path, up_axis: str, unit: float
-) -> None:
+def test_far_from_the_origin_nothing_is_lost(quad: TriMesh, tmp_path: Path, up_axis: str, unit: float) -> None:
     place = np.array([1e6, -3e5, 7e5]) + 0.1234567
     points = np.stack([quad.rest + place, quad.rest + place + [0.01, 0.02, 0.03]])
     path = tmp_path / "far.usdc"
-    write_animation(
-        path, Animation(quad, np.array([0, 1 / 24]), points), up_axis=up_axis, meters_per_unit=unit
-    )
+    write_animation(path, Animation(quad, np.array([0, 1 / 24]), points), up_axis=up_axis, meters_per_unit=unit)
     again = read_clip(path)
     assert np.abs(again.animation.points - points).max() < 1e-6
-    assert (
-        np.abs(again.mesh.rest - quad.rest).max() < 1e-6
-    )  # though the rest shape stayed at the world's origin
+    assert np.abs(again.mesh.rest - quad.rest).max() < 1e-6  # though the rest shape stayed at the world's origin
     _, mesh = opened(path)
     assert np.abs(mesh.GetPointsAttr().Get(0)).max() < 3 / unit
     assert mesh.GetPrim().GetAttribute("xformOp:translate").GetTypeName() == "double3"
@@ -169,18 +153,14 @@ def test_points_that_are_not_finite_are_refused_by_frame(wave: Animation, tmp_pa
     points = wave.points.copy()
     points[5, 2, 0] = np.nan
     (tmp_path / "a.usdc").write_text("what stood there before")
-    refused(
-        "frame 1006: vertex 2 is not finite", tmp_path / "a.usdc", Animation(wave.mesh, wave.times, points)
-    )
+    refused("frame 1006: vertex 2 is not finite", tmp_path / "a.usdc", Animation(wave.mesh, wave.times, points))
 
 
 def test_a_stream_of_nothing_or_of_another_mesh_is_refused(quad: TriMesh, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no frames to write"):
         write_frames(tmp_path / "a.usdc", quad, [], rate=24)
     samples = [Sample(1, quad.rest), Sample(2, quad.rest[:3])]
-    with pytest.raises(
-        InputError, match=r"frame 2: another vertex count \(got \(3, 3\)\); allowed: \(4, 3\)"
-    ):
+    with pytest.raises(InputError, match=r"frame 2: another vertex count \(got \(3, 3\)\); allowed: \(4, 3\)"):
         write_frames(tmp_path / "a.usdc", quad, samples, rate=24)
     assert list(tmp_path.iterdir()) == []
 

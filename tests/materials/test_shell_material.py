@@ -107,11 +107,11 @@ def test_regions_of_faces_are_sharp_and_of_vertices_blend() -> None:
     mesh = sheet(2, 1)
     base, stiff = ShellMaterial(**GOOD), ShellMaterial(**{**GOOD, "young": 1e8})
     by_face = np.array([-1, 0, 0, -1])
-    fields = MaterialBlend.by_region(base, [stiff], by_face, mesh.faces).at(0.0)
+    fields = MaterialBlend.by_region(base, [stiff], by_face, mesh.faces, on="faces").at(0.0)
     assert fields.young == pytest.approx([1e6, 1e8, 1e8, 1e6])
     by_vertex = np.full(mesh.point_count, -1)
     by_vertex[mesh.faces[0, 0]] = 0
-    fields = MaterialBlend.by_region(base, [stiff], by_vertex, mesh.faces).at(0.0)
+    fields = MaterialBlend.by_region(base, [stiff], by_vertex, mesh.faces, on="vertices").at(0.0)
     assert fields.young[0] == pytest.approx(1e6 ** (2 / 3) * 1e8 ** (1 / 3))
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
 from bunraku.contracts import Array, Integers, Points, Vector, input_error
 from bunraku.geometry import TriMesh, first_few
-from bunraku.motion import Animation, Curve, CurveLike
+from bunraku.motion import Animation, CurveLike
+
+from .strength import strength_curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +38,7 @@ def pin_constraint(pin: Pin, shell: TriMesh, start: Points, mass: Vector) -> Lin
     """The linear conditions of a pin on a shell that starts at `start` (n, 3) with lumped mass (n,)."""
     vertices = _checked_vertices(pin, shell)
     axes = _checked_axes(pin.axes)
-    strength = Curve.of(pin.strength)
-    if strength.values.min() < 0 or strength.values.max() > 1:
-        raise input_error("pin.strength must lie between 0 and 1", got=strength.values.tolist())
+    strength = strength_curve("pin.strength", pin.strength)
     jacobian = pin_jacobian(vertices, axes, shell.point_count)
     rows = jacobian.shape[0]
     follow = _path(pin, vertices, start)
@@ -50,7 +50,10 @@ def pin_constraint(pin: Pin, shell: TriMesh, start: Points, mass: Vector) -> Lin
 
 
 def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
-    vertices = np.asarray(pin.vertices, dtype=np.int64).reshape(-1)
+    given = np.asarray(pin.vertices)
+    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+        raise input_error("pin.vertices must be a list of whole numbers", got=pin.vertices)
+    vertices = given.astype(np.int64)
     bad = vertices[(vertices < 0) | (vertices >= shell.point_count)]
     if len(vertices) == 0 or len(bad):
         raise input_error(

@@ -71,4 +71,8 @@ def preset(name: str) -> ShellMaterial:
 
 def as_material(given: ShellMaterial | str) -> ShellMaterial:
     """A material, or the preset it names."""
-    return preset(given) if isinstance(given, str) else given
+    if isinstance(given, ShellMaterial):
+        return given
+    if isinstance(given, str):
+        return preset(given)
+    raise input_error("not a material", got=given, allowed=f"a ShellMaterial or one of {', '.join(PRESETS)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 import numpy as np
 
@@ -126,12 +127,13 @@ class MaterialBlend:
 
     @classmethod
     def by_region(
-        cls, base: ShellMaterial, regions: Sequence[ShellMaterial], labels: Integers, faces: Faces
-    ) -> MaterialBlend:
+        cls, base: ShellMaterial, regions: Sequence[ShellMaterial], labels: Integers, faces: Faces,
+        *, on: Literal["faces", "vertices"],
+    ) -> MaterialBlend:  # fmt: skip
         """`labels` (f,) or (n,): region of each face or vertex, −1 for `base`; vertex labels blend across seams."""
         labels = np.asarray(labels, dtype=np.int64)
         weights = np.eye(len(regions) + 1)[labels + 1]
-        if len(labels) == len(faces):
+        if on == "faces":
             return cls((base, *regions), weights)
         return cls.by_vertex((base, *regions), weights, faces)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 
@@ -48,11 +50,18 @@ class Curve:
         """
         if isinstance(value, Curve):
             return value
-        if isinstance(value, (int, float)):
+        if isinstance(value, Real):
             return cls(np.zeros(1), np.array([float(value)]), ("linear",))
-        keys = [tuple(key) for key in value]
-        reached = [str(key[2]) if len(key) > 2 else "linear" for key in keys]
-        times, values = [float(key[0]) for key in keys], [float(key[1]) for key in keys]
+        try:
+            keys: list[tuple[Any, ...]] = [tuple(key) for key in cast(Iterable[Any], value)]
+            reached = [str(key[2]) if len(key) > 2 else "linear" for key in keys]
+            times, values = [float(key[0]) for key in keys], [float(key[1]) for key in keys]
+        except (TypeError, ValueError, IndexError):
+            raise input_error(
+                "not a number, nor keys",
+                got=value,
+                allowed="a number, a Curve, or [(time, value), (time, value, ease), …]",
+            ) from None
         return cls(np.array(times), np.array(values), (*reached[1:], "linear"))
 
     def at(self, time: float) -> float:

@@ -99,18 +99,19 @@ class SaddleSystem:
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
         """For right-hand sides f (N,) and c (r,) = goals − J x."""
         b = np.concatenate([force, self._weight * conditions]) * self._scale
-        y = self._factorisation.solve(b)
+        y = trial = self._factorisation.solve(b)
         error = np.inf
         scale = float(np.abs(b).max(initial=0.0)) or 1.0
         for _ in range(rounds - 1):
-            residual = b - self._product.times(self._values, y)
+            residual = b - self._product.times(self._values, trial)
             size = float(np.abs(residual).max(initial=0.0)) / scale
-            if not size < 0.5 * error:
+            if not size < error:
+                break  # the last correction made it no better: keep what was best
+            stalled = size > 0.5 * error
+            y, error = trial, size
+            if stalled or error <= _SETTLED:
                 break
-            error = size
-            if error <= _SETTLED:
-                break
-            y = y + self._factorisation.solve(residual)
+            trial = y + self._factorisation.solve(residual)
         y = y * self._scale
         return SaddleResult(y[: self.size], self._weight * y[self.size :], error)
 

@@ -173,7 +173,9 @@ def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any
         frames=prepared.numbers[prepared.preroll :][: len(found)],
         arrays=arrays or empty,
         strength=np.array([prepared.strength.at(time) for time in times]),
-        firm=np.array([[pin.at(time) == 1.0 for pin in pins] for time in times], dtype=bool).reshape(len(times), len(pins)),
+        firm=np.array([pin.at(time) == 1.0 for time in times for pin in pins])
+        .reshape(len(times), len(pins))
+        .astype(bool),
         exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
         size=prepared.shell.size,
         facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, "rate": prepared.clip.rate},

@@ -1,11 +1,11 @@
 """`track`: test functions, goals and pins, turned into energies and constraints."""
 
+from .settings import TrackSettings as TrackSettings
 from .test_functions import PointTests as PointTests
 from .test_functions import TestFunctions as TestFunctions
+from .test_functions import Tests as Tests
 from .test_functions import hierarchy as hierarchy
 from .test_functions import pointwise as pointwise
 from .tracking import Material as Material
-from .tracking import Tests as Tests
-from .tracking import TrackSettings as TrackSettings
 from .tracking import track as track
 from .tracking import tracking_job as tracking_job

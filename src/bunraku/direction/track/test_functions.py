@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
 from bunraku.contracts import Integers, Sparse, input_error
 from bunraku.geometry import TriMesh, area_mass_matrix, first_few, subdivide
+
+
+class Tests(Protocol):
+    """Test functions, as `hierarchy`, `clusters`, `painted` or `pointwise` make them."""
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def prolongation(self) -> Sparse | None: ...
+
+    def averages(self, guide: TriMesh, shell: TriMesh) -> tuple[Sparse, Sparse]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +91,15 @@ def hierarchy(guide: TriMesh, levels: int) -> tuple[TriMesh, TestFunctions]:
 
 def pointwise(guide: TriMesh, shell: TriMesh, pairs: Integers) -> PointTests:
     """Vertex-to-vertex conditions, for comparison only: `pairs` (k, 2) guide vertex, shell vertex."""
-    pairs = np.asarray(pairs, dtype=np.int64)
+    pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+        raise input_error("pairs must be whole numbers of shape (k, 2)", got=f"{pairs.dtype} {pairs.shape}")
+    for column, (name, count) in enumerate((("guide", guide.point_count), ("shell", shell.point_count))):
+        outside = pairs[(pairs[:, column] < 0) | (pairs[:, column] >= count), column]
+        if len(outside):
+            raise input_error(
+                f"pairs name vertices the {name} has not", got=first_few(outside), allowed=f"0 to {count - 1}"
+            )
     return PointTests(pairs[:, 0], pairs[:, 1], guide.point_count, shell.point_count)
 
 

@@ -1,0 +1,55 @@
+"""What each frame of a tracked shell reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bunraku.constraints import LinearConstraint
+from bunraku.contracts import Array, Outcome, Solution, State, Vector
+from bunraku.dynamics import System
+from bunraku.energies import Bending, GravityEnergy, Membrane
+
+
+@dataclass(frozen=True, eq=False)
+class TrackReport:
+    """Residuals, forces of direction and energies of a frame."""
+
+    system: System
+    membrane: Membrane
+    bending: Bending
+    weight: GravityEnergy
+    regions: int
+    pins: tuple[LinearConstraint, ...]
+
+    def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
+        x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
+        rows = 3 * self.regions
+        last = steps[-1].stats if steps else None
+        residual = last["residual"] if last else self._start_residual(state)
+        force = -last["multipliers"][:rows] if last else np.zeros(rows)
+        return {
+            "residual": np.linalg.norm(residual[:rows].reshape(-1, 3), axis=1),
+            "pin_residual": self._of_pins(residual[rows:]),
+            "force": force.reshape(-1, 3),
+            "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
+            "stretching": np.array(self.membrane.elastic(state.time).value(x)),
+            "bending": np.array(self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)),
+            "gravity": np.array(self.weight.value(x)),
+            "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
+            "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
+            "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
+            "seconds": np.array(sum(step.stats["seconds"]["total"] for step in steps)),
+        }
+
+    def _of_pins(self, residual: Vector) -> Vector:
+        """(p,) the largest distance of a pinned coordinate from its goal, per pin [m]."""
+        sizes = [pin.jacobian.shape[0] for pin in self.pins]
+        parts = np.split(residual, np.cumsum(sizes)[:-1]) if sizes else []
+        return np.array([np.abs(part).max(initial=0.0) for part in parts])
+
+    def _start_residual(self, state: State) -> Vector:
+        tiny = 1e-9  # goals at the start itself: a step of no length
+        rows = [c.at(replace(state, time=state.time - tiny), tiny) for c in self.system.constraints]
+        return np.concatenate([np.zeros(0), *(r.residual(state.q.reshape(-1, 3)) for r in rows)])

@@ -1,0 +1,90 @@
+"""The knobs of `track`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Literal
+
+import numpy as np
+
+from bunraku.contracts import Array, input_error
+from bunraku.direction.strength import strength_curve
+from bunraku.motion import CurveLike
+
+GRAVITY = (0.0, -9.81, 0.0)
+
+
+@dataclass(frozen=True)
+class TrackSettings:
+    """The knobs of `track`, with their defaults."""
+
+    gravity: Sequence[float] = GRAVITY
+    """[m/s²]"""
+    substeps: int = 2
+    """steps per guide interval"""
+    iterations: int | None = None
+    """Newton iterations a step: 1 is the paper's single step, None runs to convergence"""
+    tolerance: float = 2e-4
+    """converged when a Newton step moves nothing by more than this times the shell's size"""
+    bending: Literal["plate", "hinge"] = "plate"
+    """"plate": exact D on any mesh; "hinge": Discrete Shells, the paper's"""
+    mass: Literal["lumped", "consistent"] = "lumped"
+    start: Literal["guide", "rest", "settled"] = "guide"
+    """the first pose: the guide's, the shell's rest shape, or the equilibrium under the first directions"""
+    velocity: Literal["guide", "zero"] | Array = "guide"
+    """at the first frame: the guide's, none, or (n, 3) [m/s]"""
+    strength: CurveLike = 1.0
+    """how firmly the guide is obeyed: 1 exactly, 0 not at all; may be keyed"""
+    threads: int | None = None
+    single: bool = True
+    """single-precision factors with double-precision refinement"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gravity", _direction("gravity", self.gravity))
+        _whole("substeps", self.substeps)
+        _whole("iterations", self.iterations, or_none=True)
+        _whole("threads", self.threads, or_none=True)
+        if not isinstance(self.tolerance, Real) or not 0 < self.tolerance < 1:
+            raise input_error("tolerance must be a number between 0 and 1", got=self.tolerance)
+        _one_of("bending", self.bending, ("plate", "hinge"))
+        _one_of("mass", self.mass, ("lumped", "consistent"))
+        _one_of("start", self.start, ("guide", "rest", "settled"))
+        if not isinstance(self.velocity, np.ndarray):
+            _one_of("velocity", self.velocity, ("guide", "zero"))
+        if not isinstance(self.single, bool):
+            raise input_error("single must be True or False", got=self.single)
+        object.__setattr__(self, "strength", strength_curve("strength", self.strength))
+
+    @classmethod
+    def of(cls, given: Mapping[str, object]) -> TrackSettings:
+        """From keyword arguments; an unknown one is refused by name."""
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise input_error("unknown setting of track", got=name, allowed=", ".join(known))
+        return cls(**given)  # type: ignore[arg-type]
+
+
+def _direction(name: str, given: object) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(part) for part in given)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        x = y = z = float("nan")
+    if not np.isfinite([x, y, z]).all():
+        raise input_error(f"{name} must be three finite numbers", got=given, allowed="(x, y, z) in m/s²")
+    return x, y, z
+
+
+def _whole(name: str, value: object, *, or_none: bool = False) -> None:
+    if value is None and or_none:
+        return
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        allowed = "1, 2, 3, …" + (" or None" if or_none else "")
+        raise input_error(f"{name} must be a whole number above zero", got=value, allowed=allowed)
+
+
+def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise input_error(f"unknown {name}", got=value, allowed=", ".join(allowed))
