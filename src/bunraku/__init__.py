@@ -7,6 +7,7 @@ from .contracts import PhysicsStopped as PhysicsStopped
 from .direction import Pin as Pin
 from .direction import Take as Take
 from .direction.track import TestFunctions as TestFunctions
+from .direction.track import TrackSettings as TrackSettings
 from .direction.track import hierarchy as hierarchy
 from .direction.track import pointwise as pointwise
 from .direction.track import track as track

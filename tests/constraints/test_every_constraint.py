@@ -87,7 +87,7 @@ def test_a_half_held_row_is_a_critically_damped_spring(strength: float) -> None:
     older, old = 1.0, 1.0
     for _ in range(20):
         rows = row.at(State(0.0, np.array([old, 0.0, 0.0]), np.zeros(3)), dt)
-        new = (mass * (2 * old - older) / dt**2 + rows.stiffness[0] * rows.goals[0]) / (
+        new = (mass * (2 * old - older) / dt**2 + rows.stiffness[0] * rows.anchors[0]) / (
             mass / dt**2 + rows.stiffness[0]
         )
         residual = (new - 2 * old + older) / dt**2 + 2 * omega * (new - old) / dt + omega**2 * new
@@ -102,4 +102,12 @@ def test_a_soft_row_does_not_pull_along_a_moving_goal() -> None:
     x = np.zeros(15)
     x[[3, 5]] = row.goals(0.3)
     rows = row.at(State(0.3, x, np.zeros(15)), 0.02)
-    assert rows.goals == pytest.approx(row.goals(0.32), abs=1e-15)
+    assert rows.anchors == pytest.approx(row.goals(0.32), abs=1e-15)
+
+
+def test_the_residual_is_the_distance_to_what_was_directed_at_any_strength() -> None:
+    row = pins(0.4)
+    state = State(0.3, np.full(15, 2.0), np.zeros(15))
+    rows = row.at(state, 0.02)
+    assert rows.residual(state.q.reshape(-1, 3)) == pytest.approx(2.0 - row.goals(0.32), abs=1e-15)
+    assert np.abs(rows.anchors - rows.goals).min() > 1e-3  # the spring's anchor is another thing

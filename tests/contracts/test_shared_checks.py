@@ -108,7 +108,8 @@ class Row:
 
     def at(self, state: State, dt: float) -> LinearRows:
         jacobian = self.jacobian * (1.0 + dt) if self.drifting else self.jacobian
-        return LinearRows(jacobian, np.array([self.goal]), np.array([self.stiffness]))
+        goals = np.array([self.goal])
+        return LinearRows(jacobian, goals, np.array([self.stiffness]), goals)
 
 
 STATE = State(0.0, PROBE.x.reshape(-1), np.zeros(6))

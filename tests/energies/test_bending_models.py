@@ -48,7 +48,7 @@ def test_equilateral_hinges_are_a_plate_with_poisson_minus_one_third(
 
 
 def test_compliance_of_an_equilateral_plate() -> None:
-    """notes/bending.md: side 1, D = 1, ν = 0.3 gives C_ii = 0.62388 and C_ij = −0.20091 a face."""
+    """By hand: side 1, D = 1, ν = 0.3 gives C_ii = 0.62388 and C_ij = −0.20091 a face."""
     mesh = hexagon()
     local = plate_compliance(mesh, hinges(mesh), np.ones(6), np.full(6, 0.3)).local
     for face in local:

@@ -45,6 +45,17 @@ def test_cubic_reproduces_quadratics_in_time(cloth: TriMesh) -> None:
         assert moving.velocity(t) == pytest.approx(v + t * a, abs=1e-12)
 
 
+def test_what_stands_still_between_samples_stays_still(cloth: TriMesh) -> None:
+    """A start and a sudden stop: no motion before the first moved sample, none past the stop, no velocity at rest."""
+    heights = np.array([0.0, 0.0, 0.1, 0.3, 0.3, 0.3])
+    moving = Animation(cloth, np.arange(6) / 24.0, cloth.rest + heights[:, None, None])
+    assert np.abs(moving.velocity(0.0)).max() == 0.0
+    for t in np.linspace(0.0, 1.0, 9) / 24.0:
+        assert moving.at(t) == pytest.approx(cloth.rest, abs=1e-15)
+        assert moving.at(3 / 24.0 + 2 * t) == pytest.approx(cloth.rest + 0.3, abs=1e-15)
+    assert moving.at(1.5 / 24.0)[0, 1] > 0.01
+
+
 def test_two_samples_move_straight(cloth: TriMesh) -> None:
     moving = Animation(cloth, np.array([0.0, 2.0]), np.stack([cloth.rest, cloth.rest + 4.0]))
     assert moving.at(0.5) == pytest.approx(cloth.rest + 1.0, abs=1e-15)
@@ -89,7 +100,7 @@ FOUR = np.zeros((2, 4, 3))
         ([0, 1, 2], FOUR, "cubic", r"points must have shape .*allowed: \(3, 4, 3\)"),
         ([0, 1], FOUR[:, :3], "cubic", "points must have shape"),
         ([1, 0], FOUR, "cubic", "sample 1: times must increase"),
-        ([0, np.nan], FOUR, "cubic", "times must increase"),
+        ([0, np.nan], FOUR, "cubic", "at least one finite number"),
         ([0, 1], FOUR, "quintic", "unknown interpolation"),
     ],
 )

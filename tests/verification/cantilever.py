@@ -41,7 +41,7 @@ def tip(kind: str, n: int, model: str = "plate") -> tuple[float, float]:
     root = np.flatnonzero(bare.rest[:, 0] < 1e-9)
     mesh, _ = with_ghosts(bare, root)
     soft = ShellMaterial(young=YOUNG, poisson=0.0, thickness=THIN)
-    rigid = ShellMaterial(young=YOUNG * (RIGID if model == "plate" else 3.0), poisson=0.0, thickness=THIN)
+    rigid = ShellMaterial(young=YOUNG * RIGID, poisson=0.0, thickness=THIN)
     ghost = np.arange(len(mesh.faces)) >= len(bare.faces)
     blend = MaterialBlend((soft, rigid), np.column_stack([~ghost, ghost]).astype(float))
     mass = lumped_mass(mesh, np.where(ghost, 1e-3, 1.0) * LOAD * RIGIDITY / 9.81)

@@ -5,7 +5,7 @@ and only z enters, so the unknowns are the deflections w (n,) and the auxiliary 
 
 A clamped edge is made with *ghosts*: each boundary edge gets a face of its own outside, whose outer vertex is held, and
 which is so stiff that its compliance vanishes. The angle across the edge is then the slope there, and the edge's
-compliance is that of its one real face (notes/bending.md). The hinge model takes the mean rigidity of its two faces
+compliance is that of its one real face. The hinge model takes the mean rigidity of its two faces
 instead, so its ghosts get the rigidity that leaves the real face's share.
 """
 

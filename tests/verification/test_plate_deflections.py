@@ -1,4 +1,4 @@
-"""Static plates against closed forms on five kinds of mesh: the table of notes/bending.md (`bending_table.py` prints).
+"""Static plates against closed forms on five kinds of mesh: the table that `bending_table.py` prints.
 
 D Δ²w = q on the unit square, ν = 0.3:  supported rim  w(½,½) = 0.00406235 q/D,  clamped rim  w(½,½) = 0.00126532 q/D,
 corner force P on free edges  w = P x y / (2 D (1 − ν)).
@@ -8,19 +8,36 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bending_table import clamped_centre, imposed, supported_centre, twisted_corner
-from plates import KINDS, plate, square
+from bending_table import (
+    PATCH_SLOPE,
+    clamped_centre,
+    extrapolated,
+    imposed,
+    patch,
+    squared_step,
+    supported_centre,
+    twisted_corner,
+)
+from plates import KINDS, RIGID, plate, square
 
-# The error falls as h² and is 2.2 % (clamped) and 0.4 % (supported) at 32 edges a side on the worst of the note's
-# regular meshes, so at 16 four times that; a shaken mesh may have half as much again.
-SUPPORTED_16, CLAMPED_16 = 4 * 0.004 * 1.5, 4 * 0.022 * 1.5
+
+def assert_plate(kind: str, clamped: bool, counts: tuple[int, int], seed: int = 0) -> None:
+    """The deflection is that of a plate but for an error ∝ h²: from above, and nine tenths of it extrapolated away.
+
+    An error e ∝ h² falls by the ratio of h²; what is not ∝ h² is allowed a tenth of the finer mesh's error.
+    """
+    measure = clamped_centre if clamped else supported_centre
+    meshes = [square(kind, n, seed) for n in counts]
+    coarse, fine = (measure(mesh, "plate") for mesh in meshes)
+    ratio = squared_step(meshes[0], meshes[1])
+    assert 0 < fine - 1 <= 1.2 * (coarse - 1) / ratio
+    assert extrapolated(coarse, fine, ratio) == pytest.approx(1.0, abs=0.1 * (fine - 1))
 
 
+@pytest.mark.parametrize("clamped", [False, True], ids=["supported", "clamped"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_plate_is_a_plate_on_every_mesh(kind: str) -> None:
-    mesh = square(kind, 16)
-    assert supported_centre(mesh, "plate") == pytest.approx(1.0, abs=SUPPORTED_16)
-    assert clamped_centre(mesh, "plate") == pytest.approx(1.0, abs=CLAMPED_16)
+def test_the_plate_is_a_plate_on_every_mesh(kind: str, clamped: bool) -> None:
+    assert_plate(kind, clamped, (16, 32))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -31,10 +48,25 @@ def test_constant_twist_is_exact(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_constant_curvature_costs_what_it_should(kind: str) -> None:
-    """½ D [(1 − ν) K:K + ν tr²K] per area. Free edges disturb a layer that decays with the entries of C⁻¹: by
-    (√c − 1)/(√c + 1) an edge [Demko, Moss & Smith 1984], c ≤ 9 its condition number: ½⁴ over the outer four of 16.
+    """½ D [(1 − ν) K:K + ν tr²K] per area, on the whole square and on any mesh.
+
+    For piecewise constant moments σ with continuous σ_nn, ∫ σ:∇²w = Σ_edges σ_nn |E| [∂w_h/∂n] if w_h has w's values
+    at the vertices: so the constant moment of a quadratic w solves the discrete equations. Left over: angles differ
+    from slopes by their square, summed over the square's two unit sides (below 1e-9 here), the ghosts' compliance of
+    1/RIGID, at most as much energy as the whole square's, and rounding of angles, eps / slope of an edge.
     """
-    assert imposed(square(kind, 16), "plate") <= 0.5**4
+    assert patch(square(kind, 16)) <= 1.0 / RIGID + 1e-9 + 16 * np.finfo(float).eps / PATCH_SLOPE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_free_edges_disturb_only_a_layer(kind: str) -> None:
+    """A free edge has no moment, so next to it the imposed curvature costs less. With C banded, C⁻¹ decays by a factor
+    an edge [Demko 1984]: what reaches the inner half falls as q^(n/4), so that the order in h doubles with n. No power
+    of h does that: above 4 from 8 to 16 edges, above 8 from 16 to 32.
+    """
+    found = np.array([imposed(square(kind, n), "plate") for n in (8, 16, 32)])
+    orders = np.log2(found[:-1] / found[1:])
+    assert orders[0] > 4 and orders[1] > 8
 
 
 @pytest.mark.parametrize("clamped", [False, True])
@@ -47,25 +79,20 @@ def test_deflections_converge_as_h_squared(clamped: bool) -> None:
 
 
 def test_the_hinge_is_no_plate() -> None:
-    """The contrast: right in one number on equilateral meshes, wrong by far elsewhere, and no finer mesh helps."""
+    """The contrast: more than a tenth off in every measure on the one-diagonal grid, and a finer mesh does not help."""
     for n in (16, 32):
         mesh = square("one-diag", n)
-        assert supported_centre(mesh, "hinge") == pytest.approx(0.56, abs=0.02)
-        assert clamped_centre(mesh, "hinge") == pytest.approx(0.75, abs=0.04)
-        assert twisted_corner(mesh, "hinge") == pytest.approx(0.35, abs=0.01)
+        for measure in (supported_centre, clamped_centre, twisted_corner):
+            assert abs(measure(mesh, "hinge") - 1) > 0.1
     assert imposed(square("one-diag", 16), "hinge") > 0.1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_note_s_table_at_32_edges(kind: str, seed: int) -> None:
-    """The note's figures with its spread of .003 over seeds, ours being other meshes of the same kinds."""
-    mesh = square(kind, 32, seed)
-    noted = {"equi": 1.014, "one-diag": 1.022, "alt-diag": 1.021, "cvt": 1.018, "random": 1.036}
-    assert supported_centre(mesh, "plate") == pytest.approx(1.003, abs=0.004)
-    assert 1.0 < clamped_centre(mesh, "plate") <= noted[kind] + 0.005
-    assert twisted_corner(mesh, "plate") == pytest.approx(1.0, abs=1e-8)
+@pytest.mark.parametrize("clamped", [False, True], ids=["supported", "clamped"])
+@pytest.mark.parametrize("kind", ["cvt", "random"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_other_meshes_of_a_kind_are_plates_too(kind: str, seed: int, clamped: bool) -> None:
+    assert_plate(kind, clamped, (24, 48), seed)
 
 
 def test_stiffness_by_elimination_is_the_bordered_matrix() -> None:

@@ -44,10 +44,11 @@ class LinearConstraint:
             dashpot = 2.0 * np.sqrt(spring * m) / dt
             before = (self.jacobian @ state.q - self.goals(state.time))[soft]
             total = spring + dashpot
-            goals = goals.copy()
-            goals[soft] += np.divide(dashpot, total, out=np.zeros_like(total), where=total > 0) * before
+            anchors = goals.copy()
+            anchors[soft] += np.divide(dashpot, total, out=np.zeros_like(total), where=total > 0) * before
             stiffness[soft] = total
-        return LinearRows(self.jacobian, goals, stiffness)
+            return LinearRows(self.jacobian, goals, stiffness, anchors)
+        return LinearRows(self.jacobian, goals, stiffness, goals)
 
 
 def average_jacobian(weights: Sparse) -> Sparse:

@@ -2,10 +2,10 @@
 
 from .arrays import Array as Array
 from .arrays import Faces as Faces
+from .arrays import Flags as Flags
 from .arrays import Integers as Integers
 from .arrays import Points as Points
 from .arrays import Sparse as Sparse
-from .arrays import Tets as Tets
 from .arrays import Vector as Vector
 from .errors import BunrakuError as BunrakuError
 from .errors import InputError as InputError
@@ -18,7 +18,6 @@ from .protocols import EnergySource as EnergySource
 from .protocols import Factorisation as Factorisation
 from .protocols import LinearRows as LinearRows
 from .protocols import Stencil as Stencil
-from .protocols import StepFilter as StepFilter
 from .protocols import Stepper as Stepper
 from .solution import Outcome as Outcome
 from .solution import Solution as Solution

@@ -11,6 +11,6 @@ Vector = NDArray[np.float64]  # (m,)
 Points = NDArray[np.float64]  # (n, 3) [m]
 Array = NDArray[np.float64]  # any shape, given where it is used
 Integers = NDArray[np.int64]  # any shape, given where it is used
+Flags = NDArray[np.bool_]  # any shape, given where it is used
 Faces = NDArray[np.int64]  # (f, 3) vertex indices
-Tets = NDArray[np.int64]  # (t, 4) vertex indices
 Sparse = Any  # scipy.sparse matrix or array, always CSR at our borders

@@ -1,4 +1,4 @@
-"""The two ways a job can end early, each in one sentence a person can act on."""
+"""The ways a job can end early, each in one sentence a person can act on."""
 
 from __future__ import annotations
 

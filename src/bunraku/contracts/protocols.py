@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
+
+import numpy as np
 
 from .arrays import Array, Integers, Points, Sparse, Vector
 from .solution import Solution
 from .state import State
-
-T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,25 @@ class LinearRows:
     """Linear conditions J x = goals on the points, frozen for one step.
 
     A row's stiffness k says how it is held: infinite is a hard condition, zero is none, between them
-    it is a spring that pulls with the force −Jᵀ k (J x − goals).
+    it is a spring that pulls with the force −Jᵀ k (J x − anchors).
     """
 
     jacobian: Sparse
     """(r, 3n) CSR, the same at every step"""
     goals: Vector
-    """(r,)"""
+    """(r,) what was directed"""
     stiffness: Vector
     """(r,) k, from 0 to ∞ [N/m for rows in metres]"""
+    anchors: Vector
+    """(r,) where the spring of a row that is not hard pulls to: the goal, or with damping a point on the way"""
 
     def residual(self, x: Points) -> Vector:
-        """(r,) J x − goals."""
+        """(r,) J x − goals: how far a direction is missed."""
         return self.jacobian @ x.reshape(-1) - self.goals
+
+    def stretch(self, x: Points) -> Vector:
+        """(r,) J x − anchors for springs, J x − goals for hard rows."""
+        return self.jacobian @ x.reshape(-1) - np.where(np.isinf(self.stiffness), self.goals, self.anchors)
 
 
 class Constraint(Protocol):
@@ -111,14 +117,6 @@ class Constraint(Protocol):
 
     def at(self, state: State, dt: float) -> LinearRows:
         """The conditions that must hold at `state.time + dt`."""
-        ...
-
-
-class StepFilter(Protocol):
-    """Limits how far a step may go (collision)."""
-
-    def max_step(self, x: Points, dx: Points) -> float:
-        """Largest fraction in [0, 1] of dx that is safe from x."""
         ...
 
 

@@ -77,7 +77,8 @@ class Job:
             for k in range(self.substeps):
                 # Each substep ends exactly where the next begins, and the last one on the frame.
                 until = end if k + 1 == self.substeps else begin + (end - begin) * (k + 1) / self.substeps
-                solution = self.stepper.step(state, until - state.time)
+                # To the picosecond: equal intervals get equal steps, whatever the last bit of the times.
+                solution = self.stepper.step(state, round(until - state.time, 12))
                 if not solution.outcome.usable:
                     evidence = solution.evidence
                     raise PhysicsStopped(

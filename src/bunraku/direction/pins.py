@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
-from bunraku.contracts import Array, Integers, Points, Vector, input_error
+from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
 from bunraku.geometry import TriMesh, first_few
-from bunraku.motion import Animation, CurveLike
+from bunraku.motion import Animation, Curve, CurveLike
 
 from .strength import strength_curve
 
@@ -19,29 +20,42 @@ from .strength import strength_curve
 class Pin:
     """Holds vertices of the shell on some axes.
 
-    `to` is None (where they start), a point or points (v, 3) [m], an `Animation` of v vertices, or an
-    `Animation` with `source` naming the v vertices to follow.
+    `to` is None (where they start), "guide" (they go with the guide's surface), a point or points (v, 3) [m], an
+    `Animation` of v vertices, or an `Animation` with `source` naming the v vertices to follow. Faces all of whose
+    vertices are firmly pinned on three axes are rigid: pin two rows of vertices to clamp an edge.
     """
 
     vertices: Sequence[int] | Integers
     """(v,) shell vertices"""
     axes: str = "xyz"
     """which coordinates are held"""
-    to: Animation | Points | None = None
+    to: Animation | Points | Literal["guide"] | None = None
     source: Sequence[int] | Integers | None = None
     """(v,) vertices of the animation, when it has others too"""
     strength: CurveLike = 1.0
     """1 held exactly, 0 free; may be keyed (use the ease "smooth" to let go and grip again without a jolt)"""
 
+    @property
+    def firm(self) -> bool:
+        """Whether it holds all three axes, exactly and always."""
+        return len(self.axes) == 3 and bool((Curve.of(self.strength).values == 1.0).all())
 
-def pin_constraint(pin: Pin, shell: TriMesh, start: Points, mass: Vector) -> LinearConstraint:
-    """The linear conditions of a pin on a shell that starts at `start` (n, 3) with lumped mass (n,)."""
+
+def pin_constraint(
+    pin: Pin, shell: TriMesh, start: Points, mass: Vector, guide: Animation, onto: Sparse | None
+) -> LinearConstraint:
+    """The linear conditions of a pin on a shell that starts at `start` (n, 3) with lumped mass (n,).
+
+    `onto` (n, n_guide) carries the guide's points to the shell's, for pins that go with the guide.
+    """
     vertices = _checked_vertices(pin, shell)
     axes = _checked_axes(pin.axes)
+    if isinstance(pin.to, str) and pin.to != "guide":
+        raise input_error("unknown pin.to", got=pin.to, allowed="'guide', a point, one point a vertex, or an Animation")
     strength = strength_curve("pin.strength", pin.strength)
     jacobian = pin_jacobian(vertices, axes, shell.point_count)
     rows = jacobian.shape[0]
-    follow = _path(pin, vertices, start)
+    follow = _with_guide(vertices, guide, onto) if isinstance(pin.to, str) else _path(pin, vertices, start)
 
     def goals(time: float) -> Vector:
         return follow(time)[:, axes].reshape(-1)
@@ -71,7 +85,17 @@ def _checked_axes(axes: str) -> Integers:
     return np.array(["xyz".index(axis) for axis in axes])
 
 
-def _path(pin: Pin, vertices: Integers, start: Points):
+def _with_guide(vertices: Integers, guide: Animation, onto: Sparse | None) -> Callable[[float], Points]:
+    if onto is None:
+        raise input_error(
+            "pin.to = 'guide' needs a shell whose vertices correspond to the guide's",
+            remedy="give an Animation instead",
+        )
+    rows = onto[vertices]
+    return lambda time: rows @ guide.at(time)
+
+
+def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Points]:
     """time → (v, 3) where the pinned vertices must be."""
     if pin.to is None:
         fixed: Array = start[vertices]
@@ -86,8 +110,11 @@ def _path(pin: Pin, vertices: Integers, start: Points):
             )  # fmt: skip
         animation = pin.to
         return lambda time: animation.at(time)[source]
-    points = np.asarray(pin.to, dtype=np.float64)
+    try:
+        points = np.asarray(pin.to, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.zeros(0)
     if points.shape not in ((3,), (len(vertices), 3)) or not np.isfinite(points).all():
-        raise input_error("pin.to must be a point or one point a vertex", got=points.shape)
+        raise input_error("pin.to must be 'guide', a point, one point a vertex, or an Animation", got=pin.to)
     goal = np.broadcast_to(points, (len(vertices), 3))
     return lambda time: goal

@@ -36,6 +36,9 @@ from bunraku.numerics import FactorisationError, SaddleSystem, choose
 from .minimise import NewtonSettings, Progress, minimise, take_steps
 from .system import Mass, System
 
+MET = 1e-9
+"""share of the body's size within which a hard condition counts as met"""
+
 
 @dataclass(frozen=True, eq=False)
 class Frozen:
@@ -53,10 +56,9 @@ class Frozen:
         away = x - self.target
         total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
         total += sum(energy.value(x) for energy in self.energies)
-        residual, stiffness = self.residual(x), self.stiffness
-        hard = np.isinf(stiffness)
-        spring = np.where(hard, 0.0, stiffness)
-        return total + 0.5 * float(spring @ residual**2) + float(np.where(hard, multipliers, 0.0) @ residual)
+        stretch, hard = self.stretch(x), np.isinf(self.stiffness)
+        spring = np.where(hard, 0.0, self.stiffness)
+        return total + 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
 
     def gradient(self, x: Points, multipliers: Vector) -> Points:
         """(n, 3) of Φ with the springs, plus Jᵀλ of the hard conditions."""
@@ -69,8 +71,8 @@ class Frozen:
         return out
 
     def forces(self, x: Points, multipliers: Vector) -> Vector:
-        """(r,) how hard each condition pulls: λ where it is hard, k (J x − c) where it is a spring."""
-        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * self.residual(x)
+        """(r,) how hard each condition pulls: λ where it is hard, k (J x − anchor) where it is a spring."""
+        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * self.stretch(x)
         return np.where(np.isinf(self.stiffness), multipliers, spring)
 
     @cached_property
@@ -90,8 +92,12 @@ class Frozen:
         """(r,) of all conditions."""
         return np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
 
+    def stretch(self, x: Points) -> Vector:
+        """(r,) of all conditions: how far each still has to go."""
+        return np.concatenate([np.zeros(0), *(rows.stretch(x) for rows in self.rows)])
+
     def residual(self, x: Points) -> Vector:
-        """(r,) of all conditions."""
+        """(r,) of all conditions: how far each misses what was directed."""
         return np.concatenate([np.zeros(0), *(rows.residual(x) for rows in self.rows)])
 
 
@@ -141,7 +147,7 @@ class ImplicitEuler:
         after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
         residual = problem.residual(x)
         worst = float(np.abs(residual[np.isinf(problem.stiffness)]).max(initial=0.0))
-        if outcome.usable and worst > 1e-7 * self._settings.length:
+        if outcome.usable and worst > MET * self._settings.length:
             outcome = Outcome.CONDITIONS_CONFLICT
         if outcome.usable:
             after = replace(after, memory=self._system.remember(after))
@@ -211,7 +217,10 @@ class ImplicitEuler:
             size += energy.auxiliary_count
         single = self._settings.single
         factorisation = choose(threads=self._threads, single=single)
-        self._saddle = SaddleSystem(stencils, size, self._system.jacobian, factorisation, single=single)
+        self._saddle = SaddleSystem(
+            stencils, size, self._system.jacobian, factorisation, single=single,
+            double=lambda: choose(threads=self._threads, pivoting=True),
+        )  # fmt: skip
         return self._saddle
 
 

@@ -2,8 +2,8 @@
 
 The Hessian used is the positive semi-definite one (compressive stress and the angles' curvature left out), so it is
 too stiff where a shell buckles, and plain Newton converges slowly there. Treated as the preconditioner of nonlinear
-conjugate gradients (Polak–Ribière), the same matrices need 40 % fewer factorisations on the twisting box, and a factor
-may serve a few iterations; where Newton is good the conjugate part vanishes by itself.
+conjugate gradients (Polak–Ribière) the same matrices go further, and a factor may serve a few iterations; where Newton
+is good the conjugate part vanishes by itself.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class NewtonSettings:
 
     iterations: int | None = None
     """exactly this many full Newton steps (1: the paper's single step), or None: to convergence with line search"""
-    tolerance: float = 2e-4
+    tolerance: float = 1e-5
     """converged when the largest Newton step is below this times `length`"""
     length: float = 1.0
     """a length to compare with: the size of the body [m]"""
     limit: int = 150
-    """stop after this many iterations; accepted if the last step was below 100 tolerances"""
+    """stop after this many iterations; accepted if the last step was below ten tolerances"""
     reuse: int = 3
     """iterations that share one factorisation"""
     single: bool = True
@@ -94,7 +94,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         return Outcome.NOT_FINITE
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
     # A short first step has not left the place where its factor was made.
-    age = 1 if run.last_step <= 100.0 * small else settings.reuse
+    age = 1 if run.last_step <= 1e3 * small else settings.reuse
     while run.iterations < settings.limit:
         gradient = problem.gradient(run.x, run.multipliers)
         fresh = age >= settings.reuse
@@ -117,7 +117,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         else:
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
     _newton(problem, direction, run, fresh=False)  # the conditions to full precision
-    return Outcome.ITERATION_LIMIT if run.last_step <= 100.0 * small else Outcome.NOT_CONVERGED
+    return Outcome.ITERATION_LIMIT if run.last_step <= 10.0 * small else Outcome.NOT_CONVERGED
 
 
 def _largest(step: Points) -> float:

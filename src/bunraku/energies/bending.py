@@ -12,8 +12,9 @@ Two compliances:
   its stiffness depends on the mesh.
 
 C is a sum over *elements* (faces, or single hinges) of local C_T, and an element's share of the rotations is
-a_T = C_T m. Kelvin–Voigt damping with r = τ/dt, from the shares aₙ at the start of the step, turns C_T into
-C_T/(1 + r) and b into b − Σ r/(1+r) aₙ. Angles do not see rigid motion, so neither does the damping.
+a_T = C_T m. Kelvin–Voigt damping with r = τ/dt, from the elastic shares aₙ at the start of the step, turns C_T into
+C_T/(1 + r) and b into b − Σ r/(1+r) aₙ; where τ varies over the mesh the shares are elastic again at every step.
+Angles do not see rigid motion, so neither does the damping.
 The moments are kept as auxiliary unknowns of the linear system: C⁻¹ is dense, [K Jᵀ; J −C] is sparse and
 quasi-definite, and needs thinner separators than the hinge's own 4-point blocks.
 An edge with one face carries no moment: a free or simply supported edge.
@@ -26,15 +27,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bunraku.contracts import Array, Integers, Points, State, Stencil, Vector
+from bunraku.contracts import Array, Flags, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import Hinges, TriMesh, face_areas, hinges
-from bunraku.materials import MaterialBlend, bending_rigidity
+from bunraku.materials import MaterialBlend, ShellFields, bending_rigidity
 from bunraku.numerics import Pattern, Scatter, choose
 
 from .dihedral import angle_gradients, angle_hessians, angles
 from .membrane import point_unknowns
 
 ANGLES = "bending.angles"
+RIGID = 1e6  # how much stiffer than its material a rigid face is
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +162,11 @@ class BendingEnergy:
 class Bending:
     """The bending of a shell as its material changes: gives each step its `BendingEnergy`."""
 
-    def __init__(self, mesh: TriMesh, material: MaterialBlend, *, plate: bool = True) -> None:
-        """`plate=False` takes independent hinges."""
+    def __init__(
+        self, mesh: TriMesh, material: MaterialBlend, *, plate: bool = True, rigid: Flags | None = None
+    ) -> None:
+        """`plate=False` takes independent hinges; `rigid` (f,) marks faces that cannot bend (inside a clamp)."""
+        self._rigid = np.zeros(len(mesh.faces), dtype=bool) if rigid is None else rigid
         self._mesh, self._material = mesh, material
         self._hinges = hinges(mesh)
         found = self._hinges.vertices
@@ -169,8 +174,7 @@ class Bending:
         self.rest_angles = angles(mesh.rest, found, np.zeros(len(found)))
         self._make = plate_compliance if plate else hinge_compliance
         fields = material.at(0.0)
-        rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
-        self._base = self._make(mesh, self._hinges, rigidity, fields.poisson)
+        self._base = self._made(fields)
         self._solver = ComplianceSolver(self._base)
         self._elastic_solver = ComplianceSolver(self._base)
         self._scatter = Scatter.of(found, mesh.point_count)
@@ -184,9 +188,15 @@ class Bending:
     def _compliance(self, time: float) -> Compliance:
         if self._material.constant:
             return self._base
-        now = self._material.at(time)
-        rigidity = bending_rigidity(now.young, now.poisson, now.thickness)
-        return self._make(self._mesh, self._hinges, rigidity, now.poisson)
+        return self._made(self._material.at(time))
+
+    def _made(self, fields: ShellFields) -> Compliance:
+        rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
+        soft = self._make(self._mesh, self._hinges, rigidity, fields.poisson)
+        if not self._rigid.any():
+            return soft
+        hard = self._make(self._mesh, self._hinges, np.where(self._rigid, RIGID, 1.0) * rigidity, fields.poisson)
+        return _inside_loose(hard, soft, np.all(self._rigid[self._hinges.faces], axis=1))
 
     def _near(self, state: State) -> Vector:
         return angles(state.q.reshape(-1, 3), self._hinges.vertices, state.memory.get(ANGLES, self.rest_angles))
@@ -242,13 +252,25 @@ def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Ve
 
 
 def hinge_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:
-    """Diagonal C of independent hinges: stiffness k = D l²/(A₁ + A₂) in the angle, so C = (A₁ + A₂)/D.
+    """Diagonal C of independent hinges: stiffness k = D l²/(A₁ + A₂) in the angle, so C = A₁/D₁ + A₂/D₂.
 
     On an equilateral mesh a cylinder then costs ½ D κ² per area, as it does on a plate.
     """
-    area = face_areas(mesh.rest, mesh.faces)[found.faces].sum(axis=1)
-    own = area / rigidity[found.faces].mean(axis=1)
+    own = (face_areas(mesh.rest, mesh.faces) / rigidity)[found.faces].sum(axis=1)
     return Compliance(np.arange(len(own))[:, None], own[:, None, None], len(own))
+
+
+def _inside_loose(hard: Compliance, soft: Compliance, inside: Flags) -> Compliance:
+    """`hard` with the edges `inside` a clamp (m,) as they were, apart from all others.
+
+    Nothing moves there, so their moments are without effect; as rigid as the faces around them they would be
+    determined twice, by the pins and by the edges, and the system nearly singular.
+    """
+    apart = (hard.edges >= 0) & inside[hard.edges]
+    local = np.where(apart[:, :, None] | apart[:, None, :], 0.0, hard.local)
+    own = np.einsum("kii->ki", local)
+    own[apart] = np.einsum("kii->ki", soft.local)[apart]
+    return replace(hard, local=local)
 
 
 def _corner_angles(mesh: TriMesh) -> tuple[Array, Array]:

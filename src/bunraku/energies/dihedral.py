@@ -33,19 +33,22 @@ def angle_hessians(x: Points, hinges: Integers) -> Array:
     return out
 
 
-@numba.njit(cache=True, inline="always")
+_FLOOR, _TINY = 1e-24, 1e-300  # a face flattened to a line feels no bending, instead of an infinite one
+
+
+@numba.njit(cache=True, inline="always", error_model="numpy")
 def _cross(a, b, out):
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, inline="always", error_model="numpy")
 def _dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _angles(x, hinges, near, out):
     for h in numba.prange(len(hinges)):
         p, r = x[hinges[h, 0]], np.empty((3, 3))
@@ -61,7 +64,7 @@ def _angles(x, hinges, near, out):
         out[h] = angle + 2.0 * np.pi * np.rint((near[h] - angle) / (2.0 * np.pi))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _gradient(x0, x1, x2, x3, out):
     """Derivative of one angle (12,): −|e| n/|n|² at the two corners, balanced on the edge."""
     e, r2, r3 = x1 - x0, x2 - x0, x3 - x0
@@ -69,8 +72,10 @@ def _gradient(x0, x1, x2, x3, out):
     _cross(e, r2, first)
     _cross(r3, e, second)
     length = np.sqrt(_dot(e, e))
-    scale2, scale3 = -length / _dot(first, first), -length / _dot(second, second)
-    t2, t3 = _dot(r2, e) / (length * length), _dot(r3, e) / (length * length)
+    floor = _FLOOR * length**4 + _TINY
+    scale2, scale3 = -length / (_dot(first, first) + floor), -length / (_dot(second, second) + floor)
+    square = length * length + _TINY
+    t2, t3 = _dot(r2, e) / square, _dot(r3, e) / square
     for axis in range(3):
         g2, g3 = scale2 * first[axis], scale3 * second[axis]
         out[axis] = -(1.0 - t2) * g2 - (1.0 - t3) * g3
@@ -79,13 +84,13 @@ def _gradient(x0, x1, x2, x3, out):
         out[9 + axis] = g3
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _gradients(x, hinges, out):
     for h in numba.prange(len(hinges)):
         _gradient(x[hinges[h, 0]], x[hinges[h, 1]], x[hinges[h, 2]], x[hinges[h, 3]], out[h])
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _corner_rate(e, de, r, dr, sign, g, dg):
     """Corner gradient g = −|e| n/|n|² with n = ±e×r, and its change dg under (de, dr); returns t and dt."""
     n, n1, n2 = np.empty(3), np.empty(3), np.empty(3)
@@ -107,7 +112,7 @@ def _corner_rate(e, de, r, dr, sign, g, dg):
     return t, (_dot(dr, e) + _dot(r, de) - 2.0 * t * _dot(e, de)) / (length * length)
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _hessians(x, hinges, out):
     for h in numba.prange(len(hinges)):
         x0, e = x[hinges[h, 0]], x[hinges[h, 1]] - x[hinges[h, 0]]

@@ -142,7 +142,7 @@ def strains(x: Points, faces: Faces, gradients: Array) -> Array:
     return out
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, inline="always", error_model="numpy")
 def _tangents(x, face, gradient, tangents):
     """Columns of the deformation gradient: tangents[α] = Σ x_a ∂N_a/∂X_α."""
     for axis in range(3):
@@ -154,7 +154,7 @@ def _tangents(x, face, gradient, tangents):
         tangents[0, axis], tangents[1, axis] = first, second
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, inline="always", error_model="numpy")
 def _strain(tangents, e):
     e[0] = e[1] = -1.0
     e[2] = 0.0
@@ -166,7 +166,7 @@ def _strain(tangents, e):
     e[1] *= 0.5
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _strains(x, faces, gradients, out):
     for f in numba.prange(len(faces)):
         tangents = np.empty((2, 3))
@@ -174,7 +174,7 @@ def _strains(x, faces, gradients, out):
         _strain(tangents, out[f])
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, inline="always", error_model="numpy")
 def _stress(stiffness, viscosity, e, previous, stress):
     for i in range(3):
         stress[i] = 0.0
@@ -182,7 +182,7 @@ def _stress(stiffness, viscosity, e, previous, stress):
             stress[i] += stiffness[i, j] * ((1.0 + viscosity) * e[j] - viscosity * previous[j])
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _forces(x, faces, gradients, areas, stiffness, viscosity, previous, out):
     for f in numba.prange(len(faces)):
         tangents, e, stress = np.empty((2, 3)), np.empty(3), np.empty(3)
@@ -197,7 +197,7 @@ def _forces(x, faces, gradients, areas, stiffness, viscosity, previous, out):
                 out[f, a, axis] = first * tangents[0, axis] + second * tangents[1, axis]
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, inline="always", error_model="numpy")
 def _clamp(stress):
     """The tensile part of a symmetric 2 × 2 tensor (s₁₁, s₂₂, s₁₂), in closed form."""
     mean, half = 0.5 * (stress[0] + stress[1]), 0.5 * (stress[0] - stress[1])
@@ -216,7 +216,7 @@ def _clamp(stress):
     )
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _blocks(x, faces, gradients, areas, stiffness, viscosity, previous, psd, out):
     for f in numba.prange(len(faces)):
         tangents, e, stress = np.empty((2, 3)), np.empty(3), np.empty(3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from scipy import sparse
 
@@ -16,8 +18,8 @@ def subdivide(mesh: TriMesh, levels: int) -> tuple[TriMesh, Sparse]:
 
     The given vertices come first, in their order.
     """
-    if levels < 0:
-        raise input_error("levels of subdivision must not be negative", got=levels, allowed="0, 1, 2, …")
+    if not isinstance(levels, Integral) or isinstance(levels, bool) or levels < 0:
+        raise input_error("levels of subdivision must be a whole number", got=levels, allowed="0, 1, 2, …")
     prolongation = sparse.eye_array(mesh.point_count, format="csr")
     faces, count = mesh.faces, mesh.point_count
     for _ in range(levels):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, input_error
+from bunraku.contracts import Array, Faces, Integers, Vector, input_error
 
 from .trimesh import TriMesh, face_areas, first_few
 
@@ -83,14 +83,14 @@ def check_physical(mesh: TriMesh, name: str = "mesh") -> None:
     check_coordinates(mesh.rest, name)
     if mesh.size <= 0:
         raise input_error("all vertices lie on one point", where=name, remedy="check the file's scale")
-    areas = face_areas(mesh.rest, mesh.faces)
-    flat = np.flatnonzero(areas <= 1e-14 * mesh.size**2)
+    thin = face_areas(mesh.rest, mesh.faces) / _longest_edges(mesh) ** 2
+    flat = np.flatnonzero(~(thin > THINNEST_FACE))
     if len(flat):
         raise input_error(
-            "faces without area",
+            "faces without area, or so thin that their stiffness is noise",
             where=f"{name}, faces {first_few(flat)}",
-            got=f"{areas[flat[0]]:.3g} m²",
-            allowed=f"above {1e-14 * mesh.size**2:.3g} m² for a mesh of this size",
+            got=f"area / longest edge² = {thin[flat[0]]:.3g}",
+            allowed=f"above {THINNEST_FACE:g}",
             remedy="remove or merge these faces",
         )
     used = np.zeros(mesh.point_count, dtype=bool)
@@ -104,7 +104,15 @@ def check_physical(mesh: TriMesh, name: str = "mesh") -> None:
     hinges(mesh)
 
 
+THINNEST_FACE = 1e-5  # area over longest edge²; a plate's compliance grows as its fourth power
 SMALLEST_SIZE, LARGEST_COORDINATE = 1e-6, 1e7  # [m]: a thousandth of a millimetre; the Earth's radius
+
+
+def _longest_edges(mesh: TriMesh) -> Vector:
+    """(f,) [m]; at least the smallest number above zero."""
+    x = mesh.rest[mesh.faces]
+    lengths = np.linalg.norm(x - np.roll(x, 1, axis=1), axis=2)
+    return np.maximum(lengths.max(axis=1), np.finfo(np.float64).tiny)
 
 
 def check_coordinates(x: Array, name: str) -> None:

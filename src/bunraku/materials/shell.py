@@ -12,12 +12,12 @@ import numpy as np
 from bunraku.contracts import Array, Faces, Integers, Vector, input_error
 from bunraku.motion import Curve, CurveLike
 
-# name: (lower bound, bound itself allowed?, upper bound, unit); the upper bounds catch unit mistakes.
+# name: (lower bound, bound itself allowed?, upper bound, unit); the bounds catch unit mistakes.
 _BOUNDS: dict[str, tuple[float, bool, float, str]] = {
-    "young": (0.0, False, 1e13, "Pa"),
+    "young": (1e-2, True, 1e13, "Pa"),
     "poisson": (-1.0, False, 0.5, ""),
-    "thickness": (0.0, False, 10.0, "m"),
-    "density": (0.0, False, 1e5, "kg/m³"),
+    "thickness": (1e-7, True, 10.0, "m"),
+    "density": (1e-2, True, 1e5, "kg/m³"),
     "stretch_damping": (0.0, True, 1e3, "s"),
     "bend_damping": (0.0, True, 1e3, "s"),
     "drag": (0.0, True, 1e6, "Pa·s/m"),

@@ -32,10 +32,10 @@ class Animation:
 
     def __post_init__(self) -> None:
         times = np.array(self.times, dtype=np.float64)
-        points = np.asarray(self.points, dtype=np.float64)
+        points = np.array(self.points, dtype=np.float64)
         n = self.mesh.point_count
-        if times.ndim != 1 or len(times) == 0:
-            raise input_error("times must be a list of at least one number", got=times.shape)
+        if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all():
+            raise input_error("times must be a list of at least one finite number", got=self.times)
         if points.shape != (len(times), n, 3):
             raise input_error(
                 "points must have shape (times, vertices, 3)",
@@ -72,8 +72,16 @@ class Animation:
             check_coordinates(self.points[k], f"{name}, frame {k}")
 
 
+_STILL = 0.05
+"""below this ratio of the slower to the faster neighbouring interval a sample counts as a stop or a start"""
+
+
 def _slope(times: Vector, samples: Array, k: int) -> Array:
-    """Tangent at sample k: of the parabola through k−1, k, k+1; one-sided (quadratic) at the ends."""
+    """Tangent at sample k: of the parabola through k−1, k, k+1 (quadratic from one side at the ends).
+
+    Where one neighbouring interval is (nearly) still the tangent fades to zero, vertex by vertex, so that what
+    stands still between two samples stays still: nothing starts before its first moved sample or swings past a stop.
+    """
     last = len(times) - 1
     if last == 1:
         return (samples[1] - samples[0]) / (times[1] - times[0])
@@ -81,8 +89,19 @@ def _slope(times: Vector, samples: Array, k: int) -> Array:
     h0, h1 = times[middle] - times[middle - 1], times[middle + 1] - times[middle]
     d0, d1 = (samples[middle] - samples[middle - 1]) / h0, (samples[middle + 1] - samples[middle]) / h1
     curvature = (d1 - d0) / (h0 + h1)
-    offset = times[k] - times[middle]
-    return (d0 * h1 + d1 * h0) / (h0 + h1) + 2.0 * curvature * offset
+    tangent = (d0 * h1 + d1 * h0) / (h0 + h1) + 2.0 * curvature * (times[k] - times[middle])
+    own = d0 if k == 0 else d1 if k == last else None
+    slow, fast = (_speed(own), _speed(tangent)) if own is not None else _sorted(_speed(d0), _speed(d1))
+    ratio = np.divide(slow, fast, out=np.ones_like(slow), where=fast > 0)
+    return np.clip(ratio / _STILL, 0.0, 1.0) * tangent
+
+
+def _speed(velocity: Array) -> Array:
+    return np.linalg.norm(velocity, axis=-1, keepdims=True)
+
+
+def _sorted(a: Array, b: Array) -> tuple[Array, Array]:
+    return np.minimum(a, b), np.maximum(a, b)
 
 
 def _segment(times: Vector, time: float) -> tuple[int, float, float]:

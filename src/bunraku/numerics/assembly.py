@@ -16,7 +16,7 @@ import numpy as np
 from bunraku.contracts import Array, Integers, Stencil, Vector
 
 
-@numba.njit(parallel=True, cache=True, fastmath=False)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _gather(starts, sources, flat, out):
     for entry in numba.prange(len(out)):
         total = 0.0
@@ -120,7 +120,7 @@ class Scatter:
         return out
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _gather_vectors(starts, sources, local, out):
     for point in numba.prange(len(out)):
         a = b = c = 0.0
@@ -161,7 +161,7 @@ class SymmetricProduct:
         return out
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _product(indptr, indices, lower_starts, lower_entries, lower_columns, values, y, out):
     for row in numba.prange(len(out)):
         total = 0.0

@@ -26,9 +26,13 @@ def installed() -> list[str]:
 
 
 def choose(
-    backend: str | None = None, *, threads: int | None = None, single: bool = False, positive: bool = False
-) -> Factorisation:
-    """A solver: the named one, else BUNRAKU_SOLVER, else the best that is installed."""
+    backend: str | None = None, *, threads: int | None = None, single: bool = False, positive: bool = False,
+    pivoting: bool = False,
+) -> Factorisation:  # fmt: skip
+    """A solver: the named one, else BUNRAKU_SOLVER, else the best that is installed.
+
+    `positive` for positive definite matrices; `pivoting` for indefinite ones that are not quasi-definite enough.
+    """
     backend = backend or os.environ.get("BUNRAKU_SOLVER") or installed()[0]
     if backend not in installed():
         raise input_error(
@@ -37,6 +41,7 @@ def choose(
         )  # fmt: skip
     if backend in ("mkl", "light"):
         return pardiso.Pardiso(
-            threads=threads or default_threads(), threaded=backend == "mkl", single=single, positive=positive
-        )
+            threads=threads or default_threads(), threaded=backend == "mkl", single=single, positive=positive,
+            pivoting=pivoting,
+        )  # fmt: skip
     return Qdldl() if backend == "qdldl" else SuperLu()

@@ -18,7 +18,7 @@ import numpy as np
 
 from bunraku.contracts import Integers, Vector
 
-_ANALYSE, _FACTOR, _SOLVE, _RELEASE = 11, 22, 33, -1
+_ANALYSE, _ANALYSE_AND_FACTOR, _FACTOR, _SOLVE, _RELEASE = 11, 12, 22, 33, -1
 _SYMMETRIC_INDEFINITE, _SYMMETRIC_POSITIVE = -2, 2
 
 
@@ -50,9 +50,8 @@ def _load(threaded: bool) -> ctypes.CDLL | None:
     path = _threaded_library() if threaded else _light_library()
     if path is None:
         return None
-    if threaded:
-        # Must be in place before MKL picks its kernels: the same bytes for the same thread count.
-        os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+    # Must be in place before MKL picks its kernels: the same bytes for the same thread count and processor.
+    os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
     try:
         library = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
         library.pardiso_64  # noqa: B018 (a missing symbol raises here)
@@ -93,7 +92,9 @@ class Pardiso:
         p[1] = 2  # METIS ordering
         p[7] = 0  # refinement is ours, in double precision
         p[9] = 6 if single else 13  # pivots below 10⁻ᵏ of the norm are lifted to it
-        p[20] = 1 if pivoting else 0  # Bunch–Kaufman pivots; a quasi-definite matrix needs none
+        # A quasi-definite matrix needs no pivots. One that is not gets scaling, weighted matching and Bunch–Kaufman
+        # pivots, which look at the values in the analysis too.
+        p[10] = p[12] = p[20] = 1 if pivoting else 0
         p[23] = 1 if self._threads > 1 else 0  # two-level parallel factorisation
         p[26] = 0  # do not check the pattern each time
         p[27] = 1 if single else 0
@@ -109,12 +110,13 @@ class Pardiso:
         self._values = np.ones(len(indices), dtype=self._dtype)
         self._right = np.zeros(self._size, dtype=self._dtype)
         self._left = np.zeros(self._size, dtype=self._dtype)
-        self._call(_ANALYSE)
+        if not self._settings[12]:
+            self._call(_ANALYSE)
 
     def factor(self, values: Vector) -> None:
         """Factorise for the values (nnz,) of the pattern."""
         self._values[:] = values
-        self._call(_FACTOR)
+        self._call(_ANALYSE_AND_FACTOR if self._settings[12] else _FACTOR)
 
     def solve(self, b: Vector) -> Vector:
         """Solve A y = b for b (N,), to the precision of the factor."""

@@ -11,7 +11,7 @@ back out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numba
@@ -22,6 +22,7 @@ from bunraku.contracts import Array, Factorisation, Sparse, Stencil, Vector
 from .assembly import Pattern, SymmetricProduct
 
 _SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
+_ENOUGH = 1e-8  # relative residual that a refined solution must reach
 _DELTA = {"float64": 1e-8, "float32": 1e-6}
 
 
@@ -34,7 +35,7 @@ class SaddleResult:
     multipliers: Vector
     """(r,) λ: the force of the conditions on A's unknowns is −Jᵀλ"""
     error: float
-    """largest residual left, relative to the right-hand side, in equilibrated rows; ∞ if not looked at"""
+    """largest residual left, relative to the right-hand side, forces and conditions apart; ∞ if not looked at"""
 
 
 class SaddleSystem:
@@ -42,9 +43,12 @@ class SaddleSystem:
 
     def __init__(
         self, stencils: Sequence[Stencil], size: int, jacobian: Sparse, factorisation: Factorisation,
-        *, single: bool = False,
+        *, single: bool = False, double: Callable[[], Factorisation] | None = None,
     ) -> None:  # fmt: skip
-        """`size` is A's number of unknowns N; `jacobian` (r, ≤ N) CSR is constant."""
+        """`size` is A's number of unknowns N; `jacobian` (r, ≤ N) CSR is constant.
+
+        `single` says that `factorisation` works in single precision; `double` makes one that does not.
+        """
         self.size, self._rows = size, jacobian.shape[0]
         coo = jacobian.tocoo()
         border = Stencil(coo.row[:, None].astype(np.int64) + size, coo.col[:, None].astype(np.int64))
@@ -56,6 +60,9 @@ class SaddleSystem:
         self._buffer = np.empty(self.pattern.buffer_length)
         self._diagonal = self.pattern.indptr[:-1]  # the first stored entry of a row is its diagonal
         self._factorisation = factorisation
+        self._single, self._make_double = single, double
+        self._double: Factorisation | None = None
+        self._current, self._slack_pivot = factorisation, 0.0
         self._delta = _DELTA["float32" if single else "float64"]
         factorisation.analyse(self.pattern.indptr, self.pattern.indices)
 
@@ -66,58 +73,94 @@ class SaddleSystem:
 
     def factor(self, blocks: Sequence[Array], stiffness: Vector) -> None:
         """Take the local blocks of A and the stiffness k (r,) of the conditions, and factorise."""
+        self.assemble(blocks, stiffness)
+        self.refactor()
+
+    def assemble(self, blocks: Sequence[Array], stiffness: Vector) -> None:
+        """Take the local blocks of A and the stiffness k (r,) of the conditions; equilibrate."""
         weight, slack = _split_stiffness(stiffness)
         self._weight = weight
         border = self._border * weight[self._border_rows][:, None, None]
         values = self.pattern.assemble([*blocks, border, -slack[:, None, None]], self._buffer)
-        scale = self._equilibration(values, slack, border.reshape(-1))
+        scale = self._equilibration(values)
         _scale(self.pattern.indptr, self.pattern.indices, values, scale)
         self._values, self._scale = values, scale
-        self.refactor()
 
     def refactor(self) -> None:
         """Factorise the assembled matrix (again)."""
-        self._factorisation.factor(self._regularised(self._values))
+        self._current, self._slack_pivot = self._factorisation, self._delta
+        self._current.factor(self._regularised(self._values))
 
-    def _equilibration(self, values: Vector, slack: Vector, border: Vector) -> Vector:
-        """(N + r,) one over the root of each unknown's own stiffness; for a condition, of its compliance."""
-        diagonal = np.abs(values[self._diagonal])
-        size = self.size
-        diagonal[:size][diagonal[:size] == 0.0] = 1.0
-        share = border**2 / diagonal[self._border_columns]
-        compliance = np.bincount(self._border_rows, weights=share, minlength=self._rows)
-        diagonal[size:] = np.where(compliance + slack > 0, compliance + slack, 1.0)
-        return 1.0 / np.sqrt(diagonal)
+    def _refactor_in_double(self) -> bool:
+        """Factorise once more where single precision was not enough; whether there is anything better."""
+        if not self._single or self._make_double is None:
+            return False
+        if self._double is None:
+            self._double = self._make_double()
+            self._double.analyse(self.pattern.indptr, self.pattern.indices)
+        if self._current is self._double:
+            return False
+        self._current, self._slack_pivot = self._double, _DELTA["float64"]
+        self._current.factor(self._regularised(self._values))
+        return True
+
+    def _equilibration(self, values: Vector) -> Vector:
+        """(N + r,) one over the root of each unknown's own stiffness; for a dual one, of what it feels of others."""
+        felt = np.empty(self.pattern.size)
+        _felt(self.pattern.indptr, self.pattern.indices, values, self.size, felt)
+        return 1.0 / np.sqrt(np.where(felt > 0.0, felt, 1.0))
 
     def _regularised(self, values: Vector) -> Vector:
         if not self._rows:
             return values
         out = values.copy()
-        out[self._diagonal[self.size :]] -= self._delta
+        out[self._diagonal[self.size :]] -= self._slack_pivot
         return out
 
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
-        """For right-hand sides f (N,) and c (r,) = goals − J x."""
+        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the factor's word for it.
+
+        Where refinement does not get there (an ill-conditioned system in single precision) the same matrix is
+        factorised in double, for this matrix only: what a step does never depends on the steps before.
+        """
         b = np.concatenate([force, self._weight * conditions]) * self._scale
-        y = trial = self._factorisation.solve(b)
-        error = np.inf
-        scale = float(np.abs(b).max(initial=0.0)) or 1.0
+        y, error = self._refined(b, rounds)
+        if rounds > 1 and error > _ENOUGH and self._refactor_in_double():
+            y, error = self._refined(b, rounds)
+        y = y * self._scale
+        return SaddleResult(y[: self.size], self._weight * y[self.size :], error)
+
+    def _refined(self, b: Vector, rounds: int) -> tuple[Vector, float]:
+        y = trial = self._current.solve(b)
+        error, scale = np.inf, self._scales(b)
         for _ in range(rounds - 1):
             residual = b - self._product.times(self._values, trial)
-            size = float(np.abs(residual).max(initial=0.0)) / scale
+            size = float(np.abs(residual / scale).max(initial=0.0))
             if not size < error:
                 break  # the last correction made it no better: keep what was best
             stalled = size > 0.5 * error
             y, error = trial, size
             if stalled or error <= _SETTLED:
                 break
-            trial = y + self._factorisation.solve(residual)
-        y = y * self._scale
-        return SaddleResult(y[: self.size], self._weight * y[self.size :], error)
+            trial = y + self._current.solve(residual)
+        return y, error
+
+    def _scales(self, b: Vector) -> Vector:
+        """(N + r,) what a residual is compared with: forces with forces, conditions with conditions.
+
+        Strong forces must not hide a missed condition; conditions already met are compared with a millionth of the
+        forces, in equilibrated rows, below which only rounding is left.
+        """
+        forces = float(np.abs(b[: self.size]).max(initial=0.0))
+        conditions = float(np.abs(b[self.size :]).max(initial=0.0))
+        whole = max(forces, conditions) or 1.0
+        out = np.full(len(b), whole)
+        out[self.size :] = max(conditions, 1e-6 * whole)
+        return out
 
     def inertia(self) -> tuple[int, int]:
         """Positive and negative pivots of the last factor."""
-        return self._factorisation.inertia()
+        return self._current.inertia()
 
 
 def _split_stiffness(stiffness: Vector) -> tuple[Vector, Vector]:
@@ -128,7 +171,30 @@ def _split_stiffness(stiffness: Vector) -> tuple[Vector, Vector]:
     return weight, np.where(hard, 0.0, 1.0 / (1.0 + finite))
 
 
-@numba.njit(parallel=True, cache=True)
+@numba.njit(cache=True, error_model="numpy")
+def _felt(indptr, indices, values, own, out):
+    """What each unknown feels. Primal (positive diagonal): a_ii + Σ a_ij²/|a_jj| over the dual j of A itself (the first
+    `own` unknowns), its stiffness once they are eliminated. Dual: |a_jj| + Σ a_ij²/felt_i over primal i.
+    """
+    size = len(out)
+    for row in range(size):
+        out[row] = abs(values[indptr[row]])
+    for dual in range(2):  # first the primal ones, then with them the dual ones
+        for row in range(size):
+            for k in range(indptr[row] + 1, indptr[row + 1]):
+                first, second = row, indices[k]
+                if values[indptr[first]] <= 0.0:
+                    first, second = second, first
+                if values[indptr[first]] <= 0.0 or values[indptr[second]] > 0.0:
+                    continue  # both primal or both dual
+                square = values[k] * values[k]
+                if dual == 1:
+                    out[second] += square / out[first]
+                elif second < own and values[indptr[second]] < 0.0:
+                    out[first] += square / -values[indptr[second]]
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
 def _scale(indptr, indices, values, scale):
     for row in numba.prange(len(indptr) - 1):
         for k in range(indptr[row], indptr[row + 1]):

@@ -1,18 +1,34 @@
 """Threads: how many, and that idle ones sleep.
 
 Numba's and MKL's thread pools run in turn on the same cores. By default each keeps its idle threads spinning for a
-while, which starves the other: on two cores a 1 ms kernel was measured at 16 ms. So idle threads must sleep at once;
+while, which starves the other. So idle threads must sleep at once;
 this has to be said before either library starts.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 
 from bunraku.contracts import input_error
 
 os.environ.setdefault("KMP_BLOCKTIME", "0")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def _keep_kernels_somewhere() -> None:
+    """Numba refuses to import cached kernels where it can write neither beside the package nor in a home folder
+    (containers of a farm): give it a folder of this user's among the temporary ones.
+    """
+    home = os.path.expanduser("~")
+    writable = os.access(Path(__file__).parent, os.W_OK) or (os.path.isdir(home) and os.access(home, os.W_OK))
+    if not writable:
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"bunraku-kernels-{user}"))
+
+
+_keep_kernels_somewhere()
 
 
 def default_threads() -> int:

@@ -26,13 +26,13 @@ class TrackSettings:
     """steps per guide interval"""
     iterations: int | None = None
     """Newton iterations a step: 1 is the paper's single step, None runs to convergence"""
-    tolerance: float = 2e-4
+    tolerance: float = 1e-5
     """converged when a Newton step moves nothing by more than this times the shell's size"""
     bending: Literal["plate", "hinge"] = "plate"
-    """"plate": exact D on any mesh; "hinge": Discrete Shells, the paper's"""
+    """"plate": the right stiffness on any mesh; "hinge": Discrete Shells, the paper's"""
     mass: Literal["lumped", "consistent"] = "lumped"
-    start: Literal["guide", "rest", "settled"] = "guide"
-    """the first pose: the guide's, the shell's rest shape, or the equilibrium under the first directions"""
+    start: Literal["guide", "rest", "settled"] | Array = "guide"
+    """the first pose: the guide's, the shell's rest shape, the equilibrium under the first directions, or (n, 3) [m]"""
     velocity: Literal["guide", "zero"] | Array = "guide"
     """at the first frame: the guide's, none, or (n, 3) [m/s]"""
     strength: CurveLike = 1.0
@@ -50,7 +50,8 @@ class TrackSettings:
             raise input_error("tolerance must be a number between 0 and 1", got=self.tolerance)
         _one_of("bending", self.bending, ("plate", "hinge"))
         _one_of("mass", self.mass, ("lumped", "consistent"))
-        _one_of("start", self.start, ("guide", "rest", "settled"))
+        if not isinstance(self.start, np.ndarray):
+            _one_of("start", self.start, ("guide", "rest", "settled"))
         if not isinstance(self.velocity, np.ndarray):
             _one_of("velocity", self.velocity, ("guide", "zero"))
         if not isinstance(self.single, bool):

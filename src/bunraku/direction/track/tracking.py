@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
-from bunraku.contracts import Vector, input_error
+from bunraku.contracts import Flags, Points, Vector, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
@@ -18,8 +18,8 @@ from bunraku.motion import Animation, Curve, CurveLike
 from bunraku.numerics import use_threads
 
 from .report import TrackReport
-from .settings import TrackSettings
-from .start import first_pose, start_state
+from .settings import GRAVITY, TrackSettings
+from .start import first_pose, start_state, transfer
 from .test_functions import Tests
 
 Material = ShellMaterial | MaterialBlend | str
@@ -27,9 +27,12 @@ Material = ShellMaterial | MaterialBlend | str
 
 def track(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
-    pins: Sequence[Pin] | Pin = (), **settings: object,
+    pins: Sequence[Pin] | Pin = (), gravity: Sequence[float] = GRAVITY, substeps: int = 2,
+    iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
+    mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
+    threads: int | None = None, single: bool = True,
 ) -> Take:  # fmt: skip
-    """Run a tracked shot in memory; `settings` are the fields of `TrackSettings`.
+    """Run a tracked shot in memory.
 
     Args:
         guide: the animation to obey.
@@ -37,15 +40,36 @@ def track(
         tests: the scale at which to obey; None simulates the shell without direction.
         material: a preset's name, a `ShellMaterial`, or a `MaterialBlend` over the shell's faces.
         pins: vertices held exactly.
+        gravity: [m/s²].
+        substeps: steps per guide interval.
+        iterations: Newton iterations a step; 1 is the paper's single step, None runs to convergence.
+        tolerance: converged when a Newton step moves nothing by more than this times the shell's size.
+        bending: "plate" has the right stiffness on any mesh; "hinge" is Discrete Shells, the paper's.
+        mass: "lumped" or "consistent".
+        start: "guide", "rest", "settled" (in equilibrium under the first directions), or points (n, 3) [m].
+        velocity: "guide", "zero", or (n, 3) [m/s] at the first frame.
+        strength: how firmly the guide is obeyed, 1 exactly, 0 not at all; may be keyed.
+        threads: of kernels and solver; None takes all cores.
+        single: factorise in single precision and refine in double.
+
+    Returns:
+        A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
+        guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `pin_residual`
+        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m].
     """
-    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **settings))
+    knobs = {
+        "gravity": gravity, "substeps": substeps, "iterations": iterations, "tolerance": tolerance,
+        "bending": bending, "mass": mass, "start": start, "velocity": velocity, "strength": strength,
+        "threads": threads, "single": single,
+    }  # fmt: skip
+    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **knobs))
 
 
 def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
     pins: Sequence[Pin] | Pin = (), **settings: object,
 ) -> Job:  # fmt: skip
-    """The job behind `track`: its frames can be stopped, inspected and resumed."""
+    """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
     check_physical(guide.mesh, "guide")
     guide.check("guide")
@@ -59,8 +83,10 @@ def tracking_job(
     averages = None if tests is None else _average_constraint(guide, shell, tests, lumped, knobs.strength)
     first = first_pose(guide, shell, tests, knobs)
     pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
-    pinned = [pin_constraint(pin, shell, first, lumped) for pin in pins]
-    membrane, bending = Membrane(shell, blend), Bending(shell, blend, plate=knobs.bending == "plate")
+    onto = transfer(tests, guide, shell)
+    pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
+    membrane = Membrane(shell, blend)
+    bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     energies = (membrane, bending, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
     system = System(mass, energies, tuple(c for c in (averages, *pinned) if c is not None))
@@ -86,6 +112,15 @@ def _blend(material: Material, shell: TriMesh) -> MaterialBlend:
             allowed=str(len(shell.faces)),
         )  # fmt: skip
     return material
+
+
+def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
+    """(f,) faces all of whose vertices are firmly pinned: they move as told and must not bend like the rest."""
+    held = np.zeros(shell.point_count, dtype=bool)
+    for pin in pins:
+        if pin.firm:
+            held[np.asarray(pin.vertices)] = True
+    return np.all(held[shell.faces], axis=1)
 
 
 def _has_drag(blend: MaterialBlend) -> bool:

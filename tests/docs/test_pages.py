@@ -1,0 +1,109 @@
+"""Pages that say what the code does, compared with what it does."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bunraku
+from bunraku import Animation
+from bunraku.cli import main
+from bunraku.cli.shows import JsonShow
+from bunraku.io import write_animation
+from bunraku.scenes import box_mesh
+from bunraku.shots import PictureDone
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SHOT = """\
+[object.box]
+guide = { file = "guide.usda" }
+mesh = { levels = 1 }
+[output]
+preview = false
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with shot.toml and its guide of three frames; also the current one."""
+    mesh = box_mesh()
+    points = np.repeat(mesh.rest[None], 3, axis=0)
+    points[:, 4:, 0] += 0.01 * np.arange(3)[:, None]
+    write_animation(tmp_path / "guide.usda", Animation(mesh, np.arange(1, 4) / 24.0, points), rate=24.0, prim="/box")
+    (tmp_path / "shot.toml").write_text(SHOT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_page_of_the_shot_file_is_the_generated_one() -> None:
+    spec = importlib.util.spec_from_file_location("make_shot_page", DOCS / "make_shot_page.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (DOCS / "shot.md").read_text(encoding="utf-8") == module.page()
+
+
+def test_every_public_name_is_on_the_python_page() -> None:
+    tree = ast.parse(Path(bunraku.__file__).read_text())
+    names = {
+        alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert len(names) > 15
+    shown = re.findall(r"^::: bunraku\.(\w+)$", (DOCS / "api.md").read_text(), re.MULTILINE)
+    assert sorted(shown) == sorted(names)
+
+
+def table_of_events() -> dict[str, set[str]]:
+    """What the pipeline page says: fields by event."""
+    text = (DOCS / "pipeline.md").read_text()
+    rows = text.split("| event | fields |")[1].split("\n\n")[0].splitlines()[2:]
+    found = {}
+    for row in rows:
+        _, event, fields, _ = row.split("|")
+        plain = re.sub(r"\([^)]*\)", "", fields)  # remarks
+        found[event.strip().strip("`")] = set(re.findall(r"`(\w+)`", plain))
+    return found
+
+
+def test_the_table_of_events_is_what_a_run_emits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "shot.toml", "--progress", "json"]) == 0
+    assert main(["run", "gone.toml", "--progress", "json"]) == 2
+    JsonShow().tell(PictureDone(0, 2))
+    JsonShow().warn("a warning")
+    emitted: dict[str, set[str]] = {}
+    for line in capsys.readouterr().out.splitlines():
+        fields = json.loads(line)
+        kind = fields.pop("event")
+        assert emitted.setdefault(kind, set(fields)) == set(fields)
+    assert emitted == table_of_events()
+
+
+def test_the_python_of_the_pipeline_page_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (snippet,) = re.findall(r"```python\n(.*?)```", (DOCS / "pipeline.md").read_text(), re.DOTALL)
+    exec(compile(snippet, "pipeline.md", "exec"), {})
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [float(number) for number, _ in lines] == [1, 2, 3]
+    assert all(float(residual) <= 1e-9 for _, residual in lines)
+    result = bunraku.read_shot("shot.toml").run(out="folder")  # what the page says next
+    assert result.folder == folder / "folder" and (folder / "folder/report.json").is_file()
+
+
+def test_tracked_pages_and_code_name_nothing_outside_the_project() -> None:
+    files = [
+        path
+        for part in ("src", "tests", "docs")
+        for path in (DOCS.parent / part).rglob("*")
+        if path.suffix in (".py", ".md")
+    ]
+    wrong = [
+        str(path)
+        for path in files
+        if re.search(r"\bnotes/\w|\bdesign\.md|/work/", path.read_text()) and path != Path(__file__)
+    ]
+    assert len(files) > 100 and wrong == []
