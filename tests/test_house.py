@@ -1,4 +1,4 @@
-"""The house of design.md §2, walked with `ast`: who may import whom, and the habits a file keeps."""
+"""The house of docs/architecture.md, walked with `ast`: who may import whom, and the habits a file keeps."""
 
 from __future__ import annotations
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
+from scipy import sparse
 
-from bunraku.bench import BENCHES
-from bunraku.bench.step import run
+from bunraku.bench import BENCHES, forms
+from bunraku.bench.forms import scalar_form
+from bunraku.bench.step import run, sheet
 from bunraku.cli import main
+from bunraku.energies import plate_compliance
+from bunraku.geometry import hinges
 
 
 def test_a_tiny_case_prints_a_table_and_finishes() -> None:
@@ -62,3 +67,27 @@ def test_an_unknown_solver_is_one_sentence(capsys: pytest.CaptureFixture[str], m
 def test_threads_must_be_a_whole_number_above_zero(capsys: pytest.CaptureFixture[str], threads: str) -> None:
     code, _, err = said(capsys, "step", f"--threads={threads}")
     assert code == 2 and f"'{threads}' is not a whole number above zero" in err
+
+
+def test_the_scalar_form_is_the_same_plate() -> None:
+    """Eliminating φ from the positive definite form leaves what eliminating m leaves: K + Jᵀ C⁻¹ J."""
+    generator = np.random.default_rng(0)
+    mesh = sheet(4)
+    found = hinges(mesh)
+    one, count, size = np.ones(len(mesh.faces)), len(found.vertices), 3 * mesh.point_count
+    plate = plate_compliance(mesh, found, one, 0.3 * one)
+    slopes = generator.normal(size=(count, size))
+    base = np.diag(generator.uniform(1.0, 2.0, size))
+    whole = scalar_form(sparse.csr_array(base), sparse.csr_array(slopes), plate.edges, plate.local).toarray()
+    condensed = whole[:size, :size] - whole[:size, size:] @ np.linalg.solve(whole[size:, size:], whole[size:, :size])
+    compliance = np.zeros((count, count))
+    for edges, local in zip(plate.edges, plate.local, strict=True):
+        kept = edges >= 0
+        compliance[np.ix_(edges[kept], edges[kept])] += local[np.ix_(kept, kept)]
+    expected = base + slopes.T @ np.linalg.solve(compliance, slopes)
+    assert condensed == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.abs(expected).max())
+
+
+def test_the_forms_are_timed_at_a_tiny_size() -> None:
+    lines = list(forms.run((5,), threads=1))
+    assert len(lines) == 3 and lines[-1].startswith("      25 |")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from pathlib import Path
@@ -206,3 +207,37 @@ def test_wrong_words(folder, bunraku, words: list[str]):
 def test_no_command_shows_the_help(bunraku):
     code, out, err = bunraku()
     assert code == 2 and out == "" and "bunraku demo" in err
+
+
+def test_damaged_files_of_a_take_are_never_a_fault_of_ours(folder, bunraku):
+    assert bunraku("run", "box.toml")[0] == 0
+    take = folder.path / "takes/box/v001"
+    for name in ("report.json", "timings.json", "provenance.json"):
+        before = (take / name).read_text()
+        for text in ("[]", "{}", "null", '"x"', "{", ""):
+            (take / name).write_text(text)
+            code, _, err = bunraku("run", "box.toml", "--resume")
+            expected = 2 if name == "provenance.json" else 0
+            assert code == expected, (name, text, err)
+        (take / name).write_text(before)
+
+
+def test_a_fault_before_the_first_frame_leaves_no_folder_but_a_story(folder, bunraku, monkeypatch, tmp_path):
+    stories = tmp_path / "stories"
+    stories.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(stories))
+
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("bunraku.shots.march.keep", broken)
+    code, _, err = bunraku("run", "box.toml")
+    assert code == 1 and "unexpected ZeroDivisionError: oops" in err and not (folder.path / "takes").exists()
+    (story,) = stories.iterdir()
+    assert str(story) in err and "Traceback" in story.read_text()
+
+
+def test_nothing_asked_is_not_missed_under_strict(folder, bunraku):
+    folder.box("mesh = { levels = 0 }\ntrack = { strength = 0.5 }")
+    code, out, _ = bunraku("run", "box.toml", "--strict", "--progress", "json")
+    assert code == 0 and json.loads(out.splitlines()[-1])["direction_met"] is None

@@ -6,13 +6,16 @@ import errno
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bunraku import Animation, __version__
+from bunraku import __version__
 from bunraku.cli.shows import BarShow, PlainShow
+from bunraku.contracts import Outcome, Solution, State
+from bunraku.dynamics import ImplicitEuler
 from bunraku.io import read_clip, write_mesh
 from bunraku.scenes import box_mesh
 from bunraku.shots import DEMOS, Demo, FrameDone
@@ -29,6 +32,8 @@ def test_a_run_tells_where_the_take_is_what_is_in_it_and_what_was_met(folder, bu
     assert [line.split(",")[0] for line in lines] == [f"frame {k} ({k}/6)" for k in range(1, 7)]
     assert re.fullmatch(r"frame 6 \(6/6\), residual [\d.e-]+ m, [\d.e+]+ frames/s, 0:00 left", lines[-1])
     assert "\r" not in err and "\x1b" not in err
+    solver = json.loads((take / "provenance.json").read_text())["solver"]
+    assert f"solver: {solver}\n" in err and err.index("solver: ") < err.index("frame 1 ")
 
 
 def test_takes_are_numbered_and_latest_points_to_the_newest(folder, bunraku):
@@ -46,6 +51,7 @@ def test_json_progress_is_one_object_a_line(folder, bunraku):
     events = [json.loads(line) for line in out.splitlines()]
     assert code == 0
     kinds = [event["event"] for event in events]
+    assert "thread" in next(event for event in events if event["event"] == "start")["solver"]
     assert kinds.count("frame") == 6 and kinds.count("start") == 1 and kinds[-1] == "done"
     frames = [event for event in events if event["event"] == "frame"]
     assert [event["frame"] for event in frames] == [1, 2, 3, 4, 5, 6]
@@ -73,35 +79,48 @@ def test_json_errors_and_warnings_are_events(folder, bunraku):
 def test_the_bar_shows_frame_rate_time_left_and_residual(folder, bunraku):
     code, out, err = bunraku("run", "box.toml", "--progress", "bar")
     last = err.split("\r")[-1]
+    assert "solver: " in err
     assert code == 0 and "Direction met" in out
     assert re.search(r"frame 6: 100%.*6/6 \[.*frame/s, residual [\d.]+e-\d+ m\]", last)
 
 
-def test_a_dry_run_says_what_would_be_done_and_writes_nothing(folder, bunraku):
+def test_a_dry_run_says_what_would_be_done_and_writes_nothing(folder, bunraku, monkeypatch: pytest.MonkeyPatch):
     before = sorted(folder.path.rglob("*"))
     code, out, _ = bunraku("run", "box.toml", "--dry-run", "--frames", "2-4")
     assert code == 0 and "frames 2 to 4 at 24 frames/s" in out and "shell of 26 vertices, 8 regions" in out
     assert f"would write box.usdc and the report to {folder.path / 'takes/box/v001'}" in out
     assert sorted(folder.path.rglob("*")) == before
+    monkeypatch.setenv("BUNRAKU_SOLVER", "superlu")
+    assert "solver: SciPy SuperLU, 1 thread\n" in bunraku("run", "box.toml", "--dry-run")[1]
+    monkeypatch.setenv("BUNRAKU_SOLVER", "foo")
+    code, out, err = bunraku("run", "box.toml", "--dry-run")
+    assert (code, out) == (2, "") and "unknown or missing linear solver (got 'foo')" in err
+    monkeypatch.delenv("BUNRAKU_SOLVER")
     assert bunraku("run", "box.toml", "--dry-run", "--out", "guide.usda")[0] == 2
 
 
-def violent() -> Animation:
-    """Still for three frames, then torn apart."""
-    mesh = box_mesh()
-    points = np.repeat(mesh.rest[None], 7, axis=0)
-    points[4:] += np.random.default_rng(0).normal(scale=1e6, size=(3, 8, 3))
-    return Animation(mesh, np.arange(1, 8) / 24.0, points)
+def too_violent_after(monkeypatch: pytest.MonkeyPatch, time: float) -> None:
+    """Let every step that ends later than `time` [s] fail, as a guide too violent for the solver would."""
+    step = ImplicitEuler.step
+
+    def failing(self: ImplicitEuler, state: State, dt: float) -> Solution[State]:
+        solution = step(self, state, dt)
+        if state.time + dt < time + 1e-9:
+            return solution
+        return replace(solution, outcome=Outcome.NOT_CONVERGED, evidence={"vertex": 3, "position": (0.0, 1.0, 2.0)})
+
+    monkeypatch.setattr(ImplicitEuler, "step", failing)
 
 
-def test_a_guide_too_violent_stops_with_frames_kept_and_a_reason(folder, bunraku):
-    folder.guide(violent())
+def test_a_guide_too_violent_stops_with_frames_kept_and_a_reason(folder, bunraku, monkeypatch: pytest.MonkeyPatch):
+    too_violent_after(monkeypatch, 4 / 24)
     code, out, _ = bunraku("run", "box.toml")
     assert code == 3
     report = json.loads((folder.path / "takes/box/v001/report.json").read_text())
     kept = report["frames"]
-    assert report["outcome"] == "stopped" and 1 <= len(kept) < 7
+    assert report["outcome"] == "stopped" and kept == [1, 2, 3, 4]
     assert f"Stopped by physics at frame {kept[-1] + 1:g}: " in out and "try more substeps" in out
+    assert "the largest imbalance is at vertex 3 (0, 1, 2)" in out
     assert "frame index" not in out
     assert read_clip(folder.path / "takes/box/v001/box.usdc").frames.tolist() == kept
     assert len(folder.frames("takes/box/v001")) == len(kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,15 @@ import pytest
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("BUNRAKU_TEST_DATA") or Path(__file__).resolve().parents[2] / "../shared/data").resolve()
+"""third-party files, which are not part of the project: BUNRAKU_TEST_DATA, else ../shared/data beside the checkout"""
 
 
 @pytest.fixture
 def data() -> Path:
     """The folder of third-party test data."""
     if not DATA.is_dir():
-        pytest.skip(f"{DATA} is absent: third-party test data is not part of the project")
+        pytest.skip(f"third-party test data is not there: {DATA}; BUNRAKU_TEST_DATA says where it is")
     return DATA
 
 

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from bunraku.contracts import InputError
 from bunraku.geometry import TriMesh
 from bunraku.io import (
     FrameCache,
@@ -160,3 +161,27 @@ def test_reading_sees_a_file_that_was_replaced_while_open_elsewhere(wave: Animat
     write_animation(path, moved)
     assert np.allclose(read_animation(path).points, moved.points, atol=1e-6)
     assert held.GetRootLayer() is not None
+
+
+@pytest.mark.parametrize("name", ["far.usdc", "far.usda", "far.pc2"])
+def test_what_single_precision_cannot_hold_is_refused_and_not_written(tmp_path: Path, name: str):
+    mesh = TriMesh(np.eye(3), np.array([[0, 1, 2]]))
+    still = Animation(mesh, np.arange(2) / 24.0, np.stack([mesh.rest, mesh.rest]))
+    for points, velocities in ((mesh.rest * 1e39, None), (mesh.rest, mesh.rest * 1e39)):
+        samples = [Sample(1.0, mesh.rest, mesh.rest), Sample(2.0, points, velocities)]
+        with pytest.raises(InputError, match=r"frame 2: .* too large for the file's single precision"):
+            write_frames(tmp_path / name, mesh, samples, rate=24.0)
+    with pytest.raises(InputError, match="the rest shape is too large"):
+        write_frames(tmp_path / name, mesh.with_rest(mesh.rest * 1e39), [Sample(1.0, mesh.rest)], rate=24.0)
+    assert not any(tmp_path.iterdir())
+    write_animation(tmp_path / name, still)
+
+
+def test_an_empty_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    mesh = TriMesh(np.eye(3), np.array([[0, 1, 2]]))
+    with pytest.raises(InputError, match="the name of the file to write is empty"):
+        write_animation("", Animation(mesh, np.arange(2) / 24.0, np.stack([mesh.rest, mesh.rest])))
+    with pytest.raises(InputError, match="the name of the file to write is empty"):
+        write_frames("", mesh, [Sample(1.0, mesh.rest)], rate=24.0)
+    assert not any(tmp_path.iterdir())

@@ -127,7 +127,7 @@ def _hold(mesh: TriMesh, regions: int, mass: Vector) -> LinearConstraint:
     return LinearConstraint(jacobian, lambda time: goals, lambda time: ones, felt_mass(jacobian, mass))
 
 
-def _medians(parts: Sequence[Callable[[], object]], repeats: int) -> list[float]:
+def medians(parts: Sequence[Callable[[], object]], repeats: int) -> list[float]:
     """Median milliseconds of each part, taken in turn so that a busy neighbour disturbs all alike."""
     seconds = np.zeros((repeats, len(parts)))
     for repeat in range(repeats):
@@ -158,7 +158,7 @@ def step_cost(side: int, regions: int, *, bending: str = "plate", threads: int |
     force = np.concatenate([-gradient.reshape(-1), np.zeros(saddle.size - x.size)])
     saddle.factor(blocks, problem.stiffness)
     repeats = int(np.clip(2e5 / mesh.point_count, 5, 60))
-    median = _medians(
+    median = medians(
         [
             lambda: problem.blocks(x),
             lambda: saddle.assemble(blocks, problem.stiffness),

@@ -1,7 +1,7 @@
 """The command line: one module a command, each with `add(subparsers)` and `run(args)`.
 
-Exit codes: 0 done, 1 a fault of bunraku, 2 bad input, 3 stopped by physics with frames kept, 4 direction
-missed under --strict, 130 interrupted and resumable.
+Exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
+4 direction missed under --strict, 130 interrupted and resumable.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from bunraku import __version__
 
 from . import bench, demo, run
+from .voice import keep_descriptors
 
 COMMANDS = (demo, run, bench)
 
@@ -24,13 +25,14 @@ examples:
   bunraku run shot.toml            make the next take of a shot
   bunraku run shot.toml --resume   carry on where a run was interrupted
 
-exit codes: 0 done, 1 a fault of bunraku, 2 bad input, 3 stopped by physics with frames kept,
+exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
 4 direction missed under --strict, 130 interrupted and resumable
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code. Wrong arguments raise SystemExit(2), as argparse does."""
+    keep_descriptors()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console that lacks a letter must not stop a run

@@ -7,6 +7,8 @@ from typing import Any
 
 from bunraku.bench import BENCHES
 
+from .performance import DONE, Performance, add_threads
+
 _EXAMPLE = """\
 example:
   bunraku bench step        what one Newton iteration costs at 1.6k, 3k, 10k and 50k vertices (about two minutes)
@@ -22,16 +24,19 @@ def add(subparsers: Any) -> None:
         epilog=_EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("name", nargs="?", choices=sorted(BENCHES), help="which table")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads to use (default: BUNRAKU_THREADS or all)")
+    add_threads(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
+    return Performance("plain").perform(lambda performance: _work(args, performance))
+
+
+def _work(args: argparse.Namespace, performance: Performance) -> int:
     if args.name is None:
-        for name, (about, _) in BENCHES.items():
-            print(f"{name:<10} {about}")
-        return 0
+        performance.show.say("\n".join(f"{name:<10} {about}" for name, (about, _) in BENCHES.items()))
+        return DONE
     for line in BENCHES[args.name][1](threads=args.threads):
-        print(line, flush=True)
-    return 0
+        performance.show.say(line)
+    return DONE

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
-from bunraku.contracts import BunrakuError
 from bunraku.shots import DEMOS, Shot, check_free, check_writable, demo, demo_files, run_shot, write_demo
 
 from .performance import DONE, Performance, add_options
@@ -57,7 +59,7 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     made = not folder.exists()
     try:
         return _make(args, write_demo(args.name, folder), performance, folder)
-    except BunrakuError:
+    except BaseException:
         _undo(folder, args.name, made)
         raise
 
@@ -69,7 +71,7 @@ def _make(args: argparse.Namespace, shot: Shot, performance: Performance, out: P
         beside=demo_files(args.name) if out else (),
     )  # fmt: skip
     code = performance.close(result, strict=args.strict)
-    performance.show.say(f"\nChange {shot.source} and run it again: bunraku run {shot.source}")
+    performance.show.say(f"\nChange {shot.source} and run it again: {own_name()} run {shot.source}")
     return code
 
 
@@ -80,3 +82,11 @@ def _undo(folder: Path, name: str, made: bool) -> None:
             (folder / one).unlink(missing_ok=True)
         if made and not any(folder.iterdir()):
             folder.rmdir()
+
+
+def own_name() -> str:
+    """How to call this program from here: by its name where that is found, else by its path."""
+    if shutil.which("bunraku"):
+        return "bunraku"
+    program = Path(sys.argv[0])
+    return os.path.relpath(program) if program.name.startswith("bunraku") else "python -m bunraku"

@@ -1,4 +1,4 @@
-"""What every command that makes a take has in common: its options, its endings, its exit code."""
+"""What every command has in common: its options, its endings, its exit code."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ from .shows import WAYS, Show, choose_show
 DONE, FAULT, BAD_INPUT, STOPPED, MISSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of every command that makes a take."""
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """The option of every command that computes."""
     parser.add_argument(
         "--threads", type=_positive, metavar="N", help="threads to use (default: BUNRAKU_THREADS or all)"
     )
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that makes a take."""
+    add_threads(parser)
     parser.add_argument("--progress", choices=WAYS, help="a bar on a terminal, else plain lines, unless told here")
     parser.add_argument("--strict", action="store_true", help="exit with 4 where the guide was missed on a frame")
     parser.add_argument("--no-preview", action="store_true", help="leave out preview.mp4 and contact_sheet.png")
@@ -107,7 +112,7 @@ def exit_code(result: TakeResult, *, strict: bool) -> int:
     """0, 3 where physics stopped, 4 where the guide was missed and that matters."""
     if result.outcome is TakeOutcome.STOPPED:
         return STOPPED
-    return MISSED if strict and not result.report.met else DONE
+    return MISSED if strict and result.report.met is False else DONE
 
 
 def summary(result: TakeResult) -> list[str]:

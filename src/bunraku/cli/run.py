@@ -53,7 +53,7 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     shot = without_preview(read_shot(args.shot), args.no_preview)
     performance.again = resume_command(args.shot, args.out, args.frames)
     if args.dry_run:
-        for line in plan(shot, out=args.out, frames=args.frames):
+        for line in plan(shot, out=args.out, frames=args.frames, threads=args.threads):
             performance.show.say(line)
         return DONE
     result = run_shot(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -12,6 +11,8 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from bunraku.shots import Event, Finished, FrameDone, Noticed, PictureDone, Preparing, Started
+
+from .voice import ERRORS, OUTPUT
 
 WAYS = ("bar", "plain", "json")
 
@@ -39,7 +40,7 @@ class Show(Protocol):
 def choose_show(way: str | None) -> Show:
     """The show asked for; else a bar on a terminal and lines elsewhere."""
     shows = {"bar": BarShow, "plain": PlainShow, "json": JsonShow}
-    return shows[way or ("bar" if sys.stderr.isatty() else "plain")]()
+    return shows[way or ("bar" if ERRORS.isatty() else "plain")]()
 
 
 class Pace:
@@ -79,7 +80,8 @@ class BarShow:
             case Preparing(text):
                 self._close()
                 self._write(text)
-            case Started(shot=shot, count=count, done=done):
+            case Started(shot=shot, count=count, done=done, solver=solver):
+                self._write(f"solver: {solver}")
                 self._open(shot, count, done, "frame")
             case FrameDone():
                 self._frame(event)
@@ -99,7 +101,7 @@ class BarShow:
     def say(self, text: str) -> None:
         """To standard output."""
         self._close()
-        print(text, flush=True)
+        print(text, file=OUTPUT, flush=True)
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Errors in words."""
@@ -116,14 +118,14 @@ class BarShow:
 
     def _open(self, title: str, count: int, done: int, unit: str) -> None:
         self._close()
-        self._bar = tqdm(total=count, initial=done, desc=title, unit=unit, file=sys.stderr, **_room())
+        self._bar = tqdm(total=count, initial=done, desc=title, unit=unit, file=ERRORS, **_room())
 
     def _move(self, to: int) -> None:
         if self._bar is not None:
             self._bar.update(to - self._bar.n)
 
     def _write(self, text: str) -> None:
-        tqdm.write(text, file=sys.stderr)
+        tqdm.write(text, file=ERRORS)
 
     def _close(self) -> None:
         if self._bar is not None:
@@ -142,8 +144,9 @@ class PlainShow:
         match event:
             case Preparing(text):
                 _line(text)
-            case Started(shot=shot, folder=folder, count=count, done=done):
+            case Started(shot=shot, folder=folder, count=count, done=done, solver=solver):
                 _line(f"{shot}: {count - done} frames to make into {folder}")
+                _line(f"solver: {solver}")
             case FrameDone():
                 _line(self._frame(event))
             case Noticed(text):
@@ -160,7 +163,7 @@ class PlainShow:
 
     def say(self, text: str) -> None:
         """To standard output."""
-        print(text, flush=True)
+        print(text, file=OUTPUT, flush=True)
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """Errors in words."""
@@ -188,8 +191,13 @@ class JsonShow:
         match event:
             case Preparing(text):
                 self._emit({"event": "stage", "text": text})
-            case Started(shot=shot, folder=folder, count=count, done=done):
-                self._emit({"event": "start", "shot": shot, "folder": str(folder), "count": count, "done": done})
+            case Started():
+                self._emit(
+                    {
+                        "event": "start", "shot": event.shot, "folder": str(event.folder), "count": event.count,
+                        "done": event.done, "solver": event.solver,
+                    }
+                )  # fmt: skip
             case FrameDone():
                 self._emit(self._frame(event))
             case PictureDone(index=index, count=count):
@@ -205,7 +213,7 @@ class JsonShow:
 
     def say(self, text: str) -> None:
         """To standard error."""
-        print(text, file=sys.stderr, flush=True)
+        _line(text)
 
     def end(self, facts: Mapping[str, Any]) -> None:
         """The last event; errors in words too."""
@@ -222,23 +230,20 @@ class JsonShow:
         }  # fmt: skip
 
     def _emit(self, facts: Mapping[str, Any]) -> None:
-        try:
-            print(json.dumps(facts), flush=True)
-        except BrokenPipeError:  # nobody reads any more: the run goes on without telling
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(json.dumps(facts), file=OUTPUT, flush=True)
 
 
 def _room() -> dict[str, Any]:
     """How much place the bar has: the terminal's as it changes; where it claims to have none, a usual one."""
     try:
-        columns, lines = os.get_terminal_size(sys.stderr.fileno())
+        columns, lines = os.get_terminal_size(ERRORS.fileno())
     except (OSError, ValueError):
         columns, lines = 0, 0
     return {"dynamic_ncols": True} if columns and lines else {"ncols": 100, "nrows": 24}
 
 
 def _line(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(text, file=ERRORS, flush=True)
 
 
 def _complain(message: str) -> None:

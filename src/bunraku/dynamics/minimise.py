@@ -28,7 +28,7 @@ class NewtonSettings:
     """a length to compare with: the size of the body [m]"""
     limit: int = 150
     """stop after this many iterations; accepted if the last step was below ten tolerances"""
-    reuse: int = 3
+    reuse: int = 5
     """iterations that share one factorisation"""
     single: bool = True
     """factorise in single precision, refine in double"""

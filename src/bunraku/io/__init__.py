@@ -8,6 +8,7 @@ direction, what a file is for. `pxr` is imported in `usd.py` alone, and only whe
 from .atomic import atomic_files as atomic_files
 from .atomic import atomic_write as atomic_write
 from .atomic import output_error as output_error
+from .atomic import process_lives as process_lives
 from .atomic import remove_leftovers as remove_leftovers
 from .atomic import write_json as write_json
 from .atomic import write_text as write_text

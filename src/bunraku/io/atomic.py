@@ -121,17 +121,24 @@ def remove_leftovers(folder: str | Path) -> None:
 
 def _abandoned(process: int, path: Path) -> bool:
     """Whether the process that wrote a temporary file is gone."""
-    if os.name == "nt":  # os.kill would end the process there
+    if os.name == "nt":
         with suppress(OSError):
             return time.time() - path.stat().st_mtime > _ABANDONED_AFTER
         return False
+    return not process_lives(process)
+
+
+def process_lives(process: int) -> bool:
+    """Whether there is a process of this number on this machine; yes where that cannot be asked."""
+    if os.name == "nt":  # os.kill would end the process there
+        return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
-        return True
-    except PermissionError:
         return False
-    return False
+    except PermissionError:
+        return True
+    return True
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -145,13 +152,16 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
-def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON with sorted keys, so equal values give equal bytes.
+def write_json(path: str | Path, value: Any, *, changed_only: bool = False) -> None:
+    """Write JSON with sorted keys, so equal values give equal bytes; `changed_only` leaves equal bytes untouched.
 
     NumPy arrays and numbers become lists and numbers, paths become strings. NaN and infinity, which
     JSON does not have, become null.
     """
     text = json.dumps(_plain(value), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    with suppress(OSError):
+        if changed_only and Path(path).read_bytes() == (text + "\n").encode("utf-8", "backslashreplace"):
+            return
     write_text(path, text + "\n")
 
 

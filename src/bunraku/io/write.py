@@ -45,6 +45,8 @@ def write_animation(
     follows from `animation.times`. `velocities` (t, n, 3) [m/s]: the animation's own where not given.
     For the rest see `write_frames`.
     """
+    if not str(path):
+        raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
     numbers, rate = timeline(animation.times, _optional(frames), rate, str(path))
     if velocities is not None and np.shape(velocities) != animation.points.shape:
         raise input_error(
@@ -77,6 +79,8 @@ def write_frames(
     None takes the world's origin, or the first frame's centre where that lies far away. The same input gives
     the same bytes. On any failure nothing appears at `path`, and what stood there stays.
     """
+    if not str(path):
+        raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
     target = Path(path)
     where = str(target)
     check_units(meters_per_unit, up_axis, where)
@@ -84,6 +88,8 @@ def write_frames(
     first, stream = _peeked(checked(samples, mesh, where), where)
     about = np.zeros(3) if target.suffix.lower() not in _USD else _origin(origin, first, where)
     layout = Layout(float(rate), about, up_axis, float(meters_per_unit))
+    if target.suffix.lower() in (*_USD, ".pc2"):
+        stream = _in_single_precision(stream, mesh, layout, where)
     if target.suffix.lower() in _USD:
         _write_usd(target, mesh, stream, layout, prim)
     elif target.suffix.lower() == ".pc2":
@@ -132,6 +138,26 @@ def _peeked(samples: Iterator[Sample], where: str) -> tuple[Sample, Iterator[Sam
     if first is None:
         raise input_error("there are no frames to write", where=where, got=0, allowed="one or more")
     return first, chain([first], samples)
+
+
+def _in_single_precision(samples: Iterator[Sample], mesh: TriMesh, layout: Layout, where: str) -> Iterator[Sample]:
+    """The samples; refused where the file's float32 numbers could not hold them."""
+    most = float(np.finfo(np.float32).max)
+
+    def check(values: Array, what: str) -> None:
+        largest = float(np.abs(values).max(initial=0.0))
+        if not largest <= most:
+            raise input_error(
+                f"{what} too large for the file's single precision", where=where, got=f"{largest:.3g}",
+                allowed=f"up to {most:.3g}", remedy="a larger meters_per_unit",
+            )  # fmt: skip
+
+    check(layout.place(mesh.rest), "the rest shape is")
+    for sample in samples:
+        check(layout.place(sample.points), f"frame {sample.frame:g}: coordinates are")
+        if sample.velocities is not None:
+            check(layout.turn(sample.velocities), f"frame {sample.frame:g}: velocities are")
+        yield sample
 
 
 def _origin(origin: ArrayLike | None, first: Sample, where: str) -> Vector:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
-from bunraku.contracts import Points
+import numpy as np
+
+from bunraku.contracts import BunrakuError, InputError, Points
 from bunraku.direction import Frame
 from bunraku.io import Sample, output_error, read_clip, read_pc2, write_frames
 
@@ -41,7 +44,30 @@ def read_back(folder: Path, name: str, prepared: Prepared) -> Iterator[Points]:
         clip = read_clip(folder / name, rate=prepared.clip.rate, meters_per_unit=unit, up_axis=axis)
     else:
         clip = read_clip(folder / name, f"/bunraku/{prepared.name}")
+    if len(clip.animation.points) > len(prepared.numbers) - prepared.preroll:
+        raise InputError(f"{folder / name}: holds more frames than the shot has; try: delete it and --resume")
     yield from clip.animation.points
+
+
+def as_kept(folder: Path, name: str, prepared: Prepared, frames: Iterable[Frame]) -> bool:
+    """Whether a file is there, can be read and says what the kept frames say, as exactly as its numbers can."""
+    try:
+        return agree(prepared, frames, read_back(folder, name, prepared))
+    except (BunrakuError, OSError, ValueError):
+        return False
+
+
+def agree(prepared: Prepared, frames: Iterable[Frame], written: Iterable[Points]) -> bool:
+    """Whether points (n, 3) [m] read back are those of the frames, as many and as exact as float32 can be."""
+    for frame, points in zip_longest(frames, written):
+        if frame is None or points is None:
+            return False
+        meant = frame.points + prepared.origin
+        # USD is float32 about the origin, PC2 about the world's; both round by up to 6e-8 of a coordinate.
+        reach = np.abs(meant).max(initial=0.0) + prepared.shell.size
+        if points.shape != meant.shape or not np.abs(points - meant).max(initial=0.0) <= 1e-6 * reach:
+            return False
+    return True
 
 
 def _samples(prepared: Prepared, frames: Iterable[Frame]) -> Iterator[Sample]:

@@ -16,6 +16,8 @@ class Started:
     """frames to simulate in all, preroll included"""
     done: int
     """of these, already made by an earlier run"""
+    solver: str
+    """the linear solver this run takes, with its threads"""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from bunraku.contracts import InputError, input_error
 
+_LONG = 200  # letters of a value that a sentence repeats
+
 
 @dataclass(frozen=True)
 class Place:
@@ -37,6 +39,8 @@ class Place:
 
     def refuse(self, what: str, *, got: object = None, allowed: str = "", remedy: str = "") -> None:
         """Add a finding: what is wrong here, the value got, what is allowed, what to try."""
+        if got is not None and len(str(got)) > _LONG:
+            got = str(got)[: _LONG - 1] + "…"
         self.findings.append(str(input_error(what, where=self.name, got=got, allowed=allowed, remedy=remedy)))
 
     def pass_on(self, error: InputError, *, without: str = "") -> None:

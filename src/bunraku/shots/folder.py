@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.contracts import InputError, OutputError, input_error
-from bunraku.io import FrameCache, output_error, same_file, write_text
+from bunraku.io import FrameCache, output_error, remove_leftovers, same_file, write_text
 
 from .inputs import REPORT
+from .lock import LOCK
 
 _log = logging.getLogger(__name__)
+_PROVENANCE: dict[str, type] = {"settings": dict, "facts": dict, "resumed": list, "inputs": list, "versions": dict}
+"""what a take's provenance holds at least"""
 _VERSION = re.compile(r"v(\d{3,})")
 
 
@@ -93,24 +96,41 @@ class TakeFolder:
     def finished(self) -> bool:
         """Whether every frame was made and told about."""
         try:
-            return json.loads(self.report.read_text(encoding="utf-8")).get("outcome") == "finished"
-        except (OSError, ValueError):
+            return json.loads(self.report.read_text(encoding="utf-8"))["outcome"] == "finished"
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):  # damaged, or someone else's
             return False
 
     def read_provenance(self) -> dict[str, Any]:
         """What `provenance` holds."""
+        found = why = None
         try:
-            return json.loads(self.provenance.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            found = json.loads(self.provenance.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            why = str(error)
+        known = isinstance(found, dict) and all(isinstance(found.get(key), kind) for key, kind in _PROVENANCE.items())
+        if not known or not isinstance(found, dict):
             raise input_error(
                 "the take cannot be resumed, its provenance is not readable", where=str(self.provenance),
-                got=str(error), remedy="run without --resume",
-            ) from None  # fmt: skip
+                got=why or "not what a take writes", remedy="run without --resume",
+            )  # fmt: skip
+        return found
+
+    def clean(self) -> None:
+        """Remove what runs that were killed left unfinished; only whoever holds the lock may."""
+        try:
+            remove_leftovers(self.path)
+        except OSError as error:
+            raise output_error(self.path, error) from error
+        for file in (self.video, self.sheet):
+            for part in self.path.glob(f".{file.name}.*.part"):
+                with suppress(OSError):
+                    part.unlink()
 
     def discard(self) -> None:
         """Undo a take in which no frame was finished: what this run made goes, what stood there stays."""
-        for name in ("provenance.json", "shot.toml", "run.log", "timings.json"):
-            (self.path / name).unlink(missing_ok=True)
+        for name in ("provenance.json", "shot.toml", "run.log", "timings.json", LOCK):
+            with suppress(OSError):
+                (self.path / name).unlink(missing_ok=True)
         shutil.rmtree(self.path / "frames", ignore_errors=True)
         for folder in reversed(self.made):
             with suppress(OSError):  # not empty: someone else's

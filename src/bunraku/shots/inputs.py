@@ -57,7 +57,7 @@ def take_animation(takes: Path, name: str) -> Path:
     try:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
         finished, files = report["outcome"] == "finished", next(iter(report["animations"].values()))
-    except (OSError, ValueError, KeyError, StopIteration):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
         finished, files = False, []
     if not finished or not files:
         raise input_error("the take is not finished", where=str(folder), remedy="bunraku run its shot with --resume")

@@ -14,5 +14,8 @@ def kernels_are_cold() -> bool:
     if chosen:
         return not any(Path(chosen).rglob("membrane*.nbi"))
     beside = Path(bunraku.energies.__file__).parent / "__pycache__"
-    at_home = Path.home() / ".cache" / "numba"
-    return not any(beside.glob("*.nbi")) and not (at_home.is_dir() and any(at_home.rglob("membrane*.nbi")))
+    try:
+        at_home = Path.home() / ".cache" / "numba"
+        return not any(beside.glob("*.nbi")) and not (at_home.is_dir() and any(at_home.rglob("membrane*.nbi")))
+    except (OSError, RuntimeError):  # no home, or none that may be read
+        return True

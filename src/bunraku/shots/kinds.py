@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
-from bunraku.contracts import InputError
+from bunraku.contracts import InputError, input_error
 from bunraku.io import input_files
 from bunraku.motion import EASES
 
@@ -44,6 +44,14 @@ class Kind(Protocol):
     def write(self, value: Any, folder: Path) -> Any:
         """The value as TOML keeps it, in a file of the folder."""
         ...
+
+
+def _finite(value: float) -> bool:
+    """Whether a number is finite as a float; whole numbers may be too large for one."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def is_number(value: object) -> bool:
@@ -134,7 +142,7 @@ class Number:
     def read(self, value: Any, place: Place) -> float | None:
         if not is_number(value):
             return place.refuse("must be a number", got=value, allowed=self.allowed)
-        if math.isfinite(value) and self.low <= value <= self.high and (self.closed or value > self.low):
+        if _finite(value) and self.low <= value <= self.high and (self.closed or value > self.low):
             return float(value)
         return place.refuse("is out of range", got=value, allowed=self.allowed)
 
@@ -235,7 +243,7 @@ class Keyed:
         self.number.read(key[1], place)
         if len(key) == 3:
             Choice(EASES).read(key[2], place)
-        return tuple(float(part) if is_number(part) else part for part in key)
+        return tuple(float(part) if is_number(part) and _finite(part) else part for part in key)
 
     def write(self, value: Any, folder: Path) -> Any:
         return value if is_number(value) else [list(key) for key in value]
@@ -277,11 +285,13 @@ class InputPath:
     def read(self, value: Any, place: Place) -> Path | None:
         if not isinstance(value, str) or not value:
             return place.refuse("must be the name of a file", got=value, allowed=self.allowed)
-        path = absolute(place.folder, value)
         try:
+            path = absolute(place.folder, value)
             input_files(path)
         except InputError as error:
             return place.pass_on(error)
+        except OSError as error:
+            return place.refuse("cannot be read", got=error.strerror or str(error), allowed=self.allowed)
         return path
 
     def write(self, value: Any, folder: Path) -> str:
@@ -300,8 +310,14 @@ class FolderPath:
     def read(self, value: Any, place: Place) -> Path | None:
         if not isinstance(value, str) or not value:
             return place.refuse("must be the name of a folder", got=value, allowed=self.allowed)
-        path = absolute(place.folder, value)
-        if path.exists() and not path.is_dir():
+        try:
+            path = absolute(place.folder, value)
+            taken = path.exists() and not path.is_dir()
+        except InputError as error:
+            return place.pass_on(error)
+        except OSError as error:
+            return place.refuse("cannot be used", got=error.strerror or str(error), allowed=self.allowed)
+        if taken:
             return place.refuse("a file stands where a folder is needed", got=value, remedy="choose another name")
         return path
 
@@ -311,7 +327,12 @@ class FolderPath:
 
 def absolute(folder: Path, name: str) -> Path:
     """An absolute path without '..'; '~' is the home folder."""
-    return Path(os.path.abspath(folder / Path(name).expanduser()))
+    if "\0" in name:
+        raise input_error("a path cannot hold the character NUL", got=name.replace("\0", "\\0"))
+    try:
+        return Path(os.path.abspath(folder / Path(name).expanduser()))
+    except RuntimeError:
+        raise input_error("there is no such home folder", got=name, remedy="the path written out") from None
 
 
 def relative(path: Path, folder: Path) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bunraku.contracts import PhysicsStopped
+from bunraku.contracts import Outcome, PhysicsStopped
 from bunraku.direction import Frame, Job
 from bunraku.io import FrameCache
+from bunraku.numerics import FactorisationError
 
 from .events import Event, FrameDone
 from .kept import keep, kept, seconds
@@ -34,8 +35,10 @@ def march(
             event = _done(frame, number, prepared)
             _log.info("frame %g: residual %s m, %d iterations", number, event.residual, event.iterations)
             tell(event)
-    except PhysicsStopped as error:
-        story = f"frame {prepared.numbers[index]:g}: {error.story(prepared.origin)}"
+    except (PhysicsStopped, FactorisationError) as error:
+        known = isinstance(error, PhysicsStopped)
+        why = error.story(prepared.origin) if known else Outcome.FACTORISATION_FAILED.value
+        story = f"frame {prepared.numbers[index]:g}: {why}"
         _log.error("stopped by physics at %s", story)
         return story
     finally:

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bunraku.contracts import OutputError
+import numpy as np
+
+from bunraku.contracts import BunrakuError, InputError, OutputError
 from bunraku.direction import Frame
 from bunraku.io import write_json, write_text
 
-from .animations import animation_files, read_back, write_animation_file
+from .animations import agree, animation_files, as_kept, read_back, write_animation_file
 from .events import Event, Noticed, PictureDone, Preparing
 from .folder import TakeFolder, point_latest
 from .kept import each, kept
@@ -54,13 +56,12 @@ class Outputs:
         """Write everything for `done` frames; without `again` only what is missing."""
         names = animation_files(self.prepared) if done > self.prepared.preroll else ()
         for name in names:
-            if again or not self._there(name):
+            if again or not as_kept(self.take.path, name, self.prepared, self._frames(done)):
                 self._stage(f"writing {name}", lambda name=name: self._write_animation(name, done))
         report = self._report(done, story, names)
         if names and self.prepared.shot.output.preview and (again or not self._previewed()):
             self._stage("rendering the preview", lambda: self._preview(done))
-        if again or not self.take.report.exists():
-            write_json(self.take.report, report.as_json())
+        write_json(self.take.report, report.as_json(), changed_only=True)
         self.timings.save()
         if again or not self.take.page.exists():
             write_text(self.take.page, self._page(report).html())
@@ -73,24 +74,34 @@ class Outputs:
     def _write_animation(self, name: str, done: int) -> None:
         write_animation_file(self.take.path, name, self.prepared, self._frames(done))
 
-    def _there(self, name: str) -> bool:
-        return any(self.take.path.glob(name.replace("####", "*")))
-
     def _previewed(self) -> bool:
         return self.take.video.exists() and self.take.sheet.exists()
 
     def _report(self, done: int, story: str, names: tuple[str, ...]) -> Report:
         measured = measure(self.prepared, self._frames(done), self.facts)
-        if names:
-            measured = self._measured_in_file(measured, names[0])
+        for name in names:
+            measured = self._measured_in_file(measured, name, done)
         return Report(
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
             sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
         )  # fmt: skip
 
-    def _measured_in_file(self, measured: Measured, name: str) -> Measured:
-        return replace(measured, in_file=distances(self.prepared, read_back(self.take.path, name, self.prepared)))
+    def _measured_in_file(self, measured: Measured, name: str, done: int) -> Measured:
+        """With what a written file says, where it is further from the guide than the files before."""
+        try:
+            written = tuple(read_back(self.take.path, name, self.prepared))
+        except InputError as error:
+            raise OutputError(f"what was just written cannot be read back: {error}") from error
+        if not agree(self.prepared, self._frames(done), written):
+            raise OutputError(f"{self.take.path / name}: does not say what was written to it; try: another disk")
+        found = distances(self.prepared, written)
+        if found is None:
+            return measured
+        before = measured.in_file
+        if before is None or found.max(initial=0.0) > before.max(initial=0.0):
+            measured = replace(measured, worst_file=name)
+        return replace(measured, in_file=found if before is None else np.maximum(before, found))
 
     def _preview(self, done: int) -> None:
         """A preview that cannot be made is no reason to lose a take."""
@@ -103,11 +114,23 @@ class Outputs:
 
         title = f"{p.shot.name} {self.take.version}"
         film = Preview(p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate)
+        unheard: list[Exception] = []
+
+        def told(k: int, count: int) -> None:
+            try:
+                self.tell(PictureDone(k, count))
+            except Exception as error:  # a listener may stop the run
+                unheard.append(error)
+                raise
+
         try:
-            film.make(self.take.video, self.take.sheet, lambda k, count: self.tell(PictureDone(k, count)))
-        except OutputError as error:
-            _log.info("no preview: %s", error)
-            self.tell(Noticed(f"no preview was made: {error}"))
+            film.make(self.take.video, self.take.sheet, told)
+        except Exception as error:
+            if unheard:
+                raise
+            why = str(error) if isinstance(error, BunrakuError) else f"unexpected {type(error).__name__}: {error}"
+            _log.info("no preview: %s", why, exc_info=not isinstance(error, BunrakuError))
+            self.tell(Noticed(f"no preview was made: {why}"))
 
     def _page(self, report: Report) -> Page:
         return Page(

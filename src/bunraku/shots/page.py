@@ -102,7 +102,7 @@ class Page:
 def _verdict(report: Report) -> tuple[str, str]:
     if report.outcome is TakeOutcome.STOPPED:
         return "stopped by physics", "missed"
-    if not report.met:
+    if report.met is False:
         return "direction missed", "missed"
     return ("direction met", "met") if report.measured.directed.any() else ("finished", "note")
 

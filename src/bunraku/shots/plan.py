@@ -6,11 +6,14 @@ from pathlib import Path
 
 from .animations import animation_files
 from .prepare import prepare
+from .provenance import solver_name
 from .run import check_target, with_frames
 from .shot import Shot
 
 
-def plan(shot: Shot, *, out: str | Path | None = None, frames: tuple[int, int] | None = None) -> list[str]:
+def plan(
+    shot: Shot, *, out: str | Path | None = None, frames: tuple[int, int] | None = None, threads: int | None = None
+) -> list[str]:
     """Read and check everything a run would; returns what it would do, a line each. Writes nothing."""
     prepared = prepare(shot if frames is None else with_frames(shot, frames))
     target = check_target(prepared, out)
@@ -26,5 +29,6 @@ def plan(shot: Shot, *, out: str | Path | None = None, frames: tuple[int, int] |
         f"{clip.frames[-1]:g}; shell of {prepared.shell.point_count} vertices, {regions}",
         f"material: {', '.join(parts)}; {len(prepared.pins)} pins",
         f"physics: {physics.substeps} steps a frame, {steps}, {physics.bending} bending, start = {physics.start}",
+        f"solver: {solver_name(threads)}",
         f"would write {', '.join(animation_files(prepared))} and the report to {target}",
     ]

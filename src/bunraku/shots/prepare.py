@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,19 +11,24 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import InputError, Integers, Sparse, Vector
+from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
 from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
 from bunraku.geometry import TriMesh, check_physical, first_few
 from bunraku.io import Clip, local_origin
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve
+from bunraku.numerics import FactorisationError
 
 from .findings import Place
 from .inputs import InputFile, hashed, read_guide, read_rest
 from .preroll import with_preroll
 from .shot import Shot
 from .spec import ObjectTable, PinTable, RegionTable, in_seconds
+
+_log = logging.getLogger(__name__)
+_MOST_FRAMES = 1_000_000
+_MOST_FACES = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +71,33 @@ class Prepared:
         """(t,) of the frames [s]."""
         return self.numbers / self.clip.rate
 
+    def _start(self) -> dict[str, Any]:
+        """First pose and velocity; without test functions the prolongation alone carries the guide's to the shell."""
+        start = self.shot.physics.start
+        if self.tests is not None or start != "guide":
+            return {"start": start, "velocity": "zero" if self.preroll else "guide"}
+        time = float(self.guide.times[0])
+        moving = np.zeros_like(self.guide.mesh.rest) if self.preroll else self.guide.velocity(time)
+        return {"start": self.prolongation @ self.guide.at(time), "velocity": self.prolongation @ moving}
+
     def job(self, threads: int | None = None) -> Job:
         """The job that makes the frames."""
+        try:
+            return self._job(threads)
+        except FactorisationError as error:
+            where = self.shot.place.at("object").at(self.name).name
+            raise InputError(
+                f"{where}: the first pose cannot be found: {Outcome.FACTORISATION_FAILED.value}"
+            ) from error
+
+    def _job(self, threads: int | None) -> Job:
         physics = self.shot.physics
         job = tracking_job(
             self.guide, self.shell, self.tests, material=self.material, pins=self.pins,
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
-            tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, start=physics.start,
-            velocity="zero" if self.preroll else "guide", strength=self.strength, threads=threads,
+            tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
+            threads=threads, **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
@@ -87,6 +111,7 @@ def prepare(shot: Shot) -> Prepared:
     rest = _read_rest(table, place, clip)
     place.raise_all()
     numbers = _frame_numbers(shot, clip, root.at("shot"))
+    _check_counts(shot, table, clip, numbers, root)
     shell, tests, prolongation = _shell(clip.mesh if rest is None else rest, table)
     _check_meshes(clip.mesh, shell, place)
     material = _material(table, shell, clip.rate, place)
@@ -140,6 +165,13 @@ def _read_rest(table: ObjectTable, place: Place, clip: Clip | None) -> TriMesh |
 def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
     """(t,) the frames to write: the shot's range or the guide's, one by one."""
     low, high = float(clip.frames[0]), float(clip.frames[-1])
+    first, last = shot.shot.frames or (low, high)
+    if last - first + shot.shot.preroll >= _MOST_FRAMES:
+        place.at("frames").refuse(
+            "too many frames", got=f"{first:.10g} to {last:.10g}", allowed=f"up to {_MOST_FRAMES}, preroll included",
+            remedy="fewer frames, or a guide without stray samples",
+        )  # fmt: skip
+        place.raise_all()
     if shot.shot.frames is None:
         return low + np.arange(int(np.floor(high - low + 1e-6)) + 1, dtype=np.float64)
     first, last = shot.shot.frames
@@ -148,6 +180,36 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
             "the guide has no such frames", got=f"{first} to {last}", allowed=f"{low:g} to {high:g}"
         )
     return np.arange(first, last + 1, dtype=np.float64)
+
+
+def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, root: Place) -> None:
+    """Refuse, before anything large is made, what cannot be meant or cannot be written."""
+    faces, levels = len(clip.mesh.faces), table.mesh.split
+    if faces * 4**levels > _MOST_FACES:
+        root.at("object").at(*shot.object).at("mesh").at("levels").refuse(
+            "the shell would have too many faces", got=f"{levels}, which makes {faces * 4**levels}",
+            allowed=f"up to {_MOST_FACES:g} faces", remedy=f"{max(levels - 1, 0)} or less",
+        )  # fmt: skip
+        root.raise_all()
+    whole = bool((numbers == np.round(numbers)).all())
+    if "obj" in shot.output.formats and not whole:
+        root.at("output").at("formats").refuse(
+            "OBJ files are numbered by whole frames, and the guide's are not", got=f"frame {numbers[0]:g}",
+            remedy="write 'usdc', or give shot.frames",
+        )  # fmt: skip
+    between = len(clip.frames) > 1 and float(np.diff(clip.frames).min()) < 1.0 - 1e-6
+    if between and len(numbers) == 1 and shot.shot.frames is None:
+        root.at("object").at(*shot.object).at("guide").refuse(
+            "all samples of the guide lie within one frame, so only one frame would be written",
+            got=f"{len(clip.frames)} samples from {clip.frames[0]:g} to {clip.frames[-1]:g} at {clip.rate:g} frames/s",
+            remedy="export it with timeCodesPerSecond as its frame rate",
+        )  # fmt: skip
+    elif between:
+        _log.warning(
+            "%s: the guide has samples between frames; all of them shape its motion, but only the %d whole steps from "
+            "frame %g at %g frames/s are written",
+            clip.path, len(numbers), numbers[0], clip.rate,
+        )  # fmt: skip
 
 
 def _shell(rest: TriMesh, table: ObjectTable) -> tuple[TriMesh, TestFunctions | None, Sparse]:

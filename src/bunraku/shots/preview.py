@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from bunraku.contracts import Faces, Points, Vector
 from bunraku.render import (
     GUIDE,
@@ -35,6 +37,14 @@ class Pair:
     """(n_guide, 3) [m]"""
     result: Points
     """(n_shell, 3) [m]"""
+
+
+def _floor(pairs: list[Pair]) -> float:
+    """Where to draw the ground: under the guide, so that it stands on it, unless the result falls well below."""
+    guide = float(min(pair.guide[:, 1].min() for pair in pairs))
+    result = float(min(pair.result[:, 1].min() for pair in pairs))
+    size = float(max(np.ptp(pair.guide, axis=0).max() for pair in pairs))
+    return guide if guide - result < 0.2 * size else result
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +82,7 @@ class Preview:
     def _view(self) -> tuple[Camera, float]:
         pairs = [self.pair(int(k)) for k in moments(len(self.numbers), _SIGHTS)]
         seen: list[Points] = [points for pair in pairs for points in (pair.guide, pair.result)]
-        ground = float(min(points[:, 1].min() for points in seen))
-        return framing(seen, ground=ground, aspect=SIZE[0] / SIZE[1]), ground
+        return framing(seen, ground=(ground := _floor(pairs)), aspect=SIZE[0] / SIZE[1]), ground
 
     def _halves(self, pair: Pair, camera: Camera, ground: float) -> tuple[Image, Image]:
         left = picture(pair.guide, self.guide_faces, camera, size=SIZE, style=GUIDE, ground=ground)

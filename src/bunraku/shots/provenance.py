@@ -32,12 +32,17 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     return _plain({**resolved, "inputs": inputs, "prim": prepared.clip.prim_path})
 
 
+def solver_name(threads: int | None) -> str:
+    """The linear solver a run takes here; an unknown BUNRAKU_SOLVER is refused."""
+    return choose(threads=threads, single=True).name
+
+
 def circumstances(threads: int | None) -> dict[str, Any]:
     """What may change the last digits: solver, threads, versions, machine."""
     return _plain(
         {
             "threads": threads or default_threads(),
-            "solver": choose(threads=threads, single=True).name,
+            "solver": solver_name(threads),
             "versions": {"python": platform.python_version(), **dict(_versions())},
             "machine": f"{platform.system()} {platform.machine()}",
         }

@@ -19,7 +19,7 @@ from .prepare import Prepared
 Rows = NDArray[np.bool_]
 """(t,) which frames"""
 
-MET = 1e-7
+MET = 1e-9
 """share of the shell's size within which a region's average counts as the guide's, in memory"""
 MET_IN_FILE = 1e-5
 """the same for the float32 points of the written file"""
@@ -59,7 +59,9 @@ class Measured:
     """of the shell [m]"""
     facts: Mapping[str, Any]
     in_file: Array | None = None
-    """(t, k) [m] the residual, found again from the written file"""
+    """(t, k) [m] the residual, found again from the written files, the largest of all"""
+    worst_file: str = "the file"
+    """the file of the largest of them"""
 
     @property
     def regions(self) -> int:
@@ -96,9 +98,14 @@ class Measured:
     @property
     def pin_gaps(self) -> Array:
         """(t, p) [m] distance of each pin from its goal where it had to be met, else 0."""
+        return np.where(self.held, self.arrays["pin_residual"], 0.0)
+
+    @property
+    def held(self) -> Rows:
+        """(t, p) bool: where a pin had to be met exactly, a start in the rest shape left out."""
         firm = self.firm.copy()
         firm[:1] &= not self.exempt
-        return np.where(firm, self.arrays["pin_residual"], 0.0)
+        return firm
 
     @property
     def force(self) -> Vector:
@@ -121,11 +128,17 @@ class Report:
     """object → the files of its animation in the take's folder"""
 
     @property
-    def met(self) -> bool:
-        """Whether guide and pins were met on every frame on which they had to be, and no frame is lacking."""
+    def met(self) -> bool | None:
+        """Whether guide and pins were met on every frame on which they had to be, and no frame is lacking.
+
+        None where nothing had to be met exactly.
+        """
         m = self.measured
-        lost = bool(m.missed.any()) or bool((m.pin_gaps > MET * m.size).any())
-        return self.outcome is TakeOutcome.FINISHED and not lost
+        if self.outcome is not TakeOutcome.FINISHED:
+            return False
+        if not m.directed.any() and not m.held.any():
+            return None
+        return not m.missed.any() and not (m.pin_gaps > MET * m.size).any()
 
     @property
     def arrays(self) -> Mapping[str, Array]:
@@ -145,6 +158,7 @@ class Report:
             "sentences": [sentence.text for sentence in self.sentences],
             "animations": self.animations,
             "facts": dict(m.facts),
+            "worst_file": None if m.in_file is None else m.worst_file,
             "tolerances": {"in_memory_m": MET * m.size, "in_file_m": MET_IN_FILE * m.size},
             "frames": m.frames,
             "per_frame": per_frame(m),

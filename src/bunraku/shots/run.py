@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bunraku.contracts import BunrakuError, InputError, OutputError
+from bunraku.contracts import InputError, OutputError
 from bunraku.direction import Job
-from bunraku.io import write_json
+from bunraku.io import FrameCache, write_json
 
 from .events import Event, Finished, Noticed, Preparing, Started
 from .folder import (
@@ -27,17 +27,19 @@ from .folder import (
 )
 from .kept import last_good
 from .kernels import kernels_are_cold
+from .lock import LOCK, locked
 from .log import TakeLog, listening
 from .march import march
 from .outputs import Outputs
 from .prepare import Prepared, prepare
-from .provenance import circumstances, differences, provenance, settings
+from .provenance import circumstances, differences, provenance, settings, solver_name
 from .report import Report, TakeOutcome
 from .shot import Shot
 from .timings import Timings
 
 _log = logging.getLogger(__name__)
 Tell = Callable[[Event], None]
+_ATTEMPTS = 3  # at frames that do not stay on the disk
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +63,17 @@ def run_shot(
         tell(Preparing("reading the inputs"))
         prepared = prepare(shot if frames is None else with_frames(shot, frames))
         if resume:
-            return _resume(prepared, _take_to_resume(prepared, out), threads, log, tell)
+            take = _take_to_resume(prepared, out)
+            with locked(take.path):
+                return _resume(prepared, take, threads, log, tell)
         check_target(prepared, out, beside)
         _tell_of_kernels(tell)
         job = prepared.job(threads)
         take = make_named(Path(out).absolute()) if out is not None else make_numbered(shot.output.folder / shot.name)
-        with _undone_without_frames(take, log):
+        with locked(take.path), _undone_without_frames(take, log):
             log.write_to(take.log)
             _begin(take, prepared, provenance(prepared, threads, job.facts))
-            return _carry_on(take, prepared, job, 0, dict(job.facts), tell)
+            return _carry_on(take, prepared, job, 0, threads, dict(job.facts), tell)
 
 
 def with_frames(shot: Shot, frames: tuple[int, int]) -> Shot:
@@ -90,7 +94,7 @@ def check_target(prepared: Prepared, out: str | Path | None, beside: Iterable[st
     given = [table.guide.file for table in shot.object.values() if table.guide.file is not None]
     outside = [path for path in read if not (path.name in allowed and path.absolute().parent == target)]
     check_inputs(target, outside, [path for path in given if path.is_dir()])
-    check_free(target, allowed)
+    check_free(target, {*allowed, LOCK})  # whether a lock is stale is seen when it is taken
     check_writable(target)
     return target
 
@@ -104,12 +108,13 @@ def _begin(take: TakeFolder, prepared: Prepared, origin: dict[str, Any]) -> None
 
 
 def _carry_on(
-    take: TakeFolder, prepared: Prepared, job: Job | None, done: int, facts: dict[str, Any], tell: Tell
-) -> TakeResult:
+    take: TakeFolder, prepared: Prepared, job: Job | None, done: int, threads: int | None, facts: dict[str, Any],
+    tell: Tell,
+) -> TakeResult:  # fmt: skip
     cache, timings, count = take.cache(), Timings.of(take.timings), len(prepared.numbers)
-    tell(Started(prepared.shot.name, take.path, count, done))
+    tell(Started(prepared.shot.name, take.path, count, done, solver_name(threads)))
     try:
-        story = march(prepared, job, cache, done, timings, tell) if job is not None else ""
+        story = _march_to_the_end(prepared, job, cache, done, threads, timings, tell)
         report = Outputs(prepared, take, facts, timings, tell).make(last_good(cache) + 1, story)
     except KeyboardInterrupt:
         _log.info("interrupted after %d of %d frames", last_good(cache) + 1, count)
@@ -124,8 +129,28 @@ def _carry_on(
     return TakeResult(take.path, report.outcome, report)
 
 
+def _march_to_the_end(
+    prepared: Prepared, job: Job | None, cache: FrameCache, done: int, threads: int | None, timings: Timings, tell: Tell
+) -> str:  # fmt: skip
+    """Make the frames after the `done` first ones, and once more those that went from the disk meanwhile."""
+    count, story = len(prepared.numbers), ""
+    for _ in range(_ATTEMPTS):
+        if done < count:
+            job = job or prepared.job(threads)
+            story = march(prepared, job, cache, done, timings, tell)
+        done = last_good(cache) + 1
+        if story or done == count:
+            return story
+        text = f"frames from {prepared.numbers[done]:g} on are damaged or gone from the disk; they are made again"
+        _log.info(text)
+        tell(Noticed(text))
+        cache.discard_after(done - 1)
+    raise OutputError(f"{cache.folder}: frame {prepared.numbers[done]:g} does not stay on the disk; try: another disk")
+
+
 def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, log: TakeLog, tell: Tell) -> TakeResult:
     log.write_to(take.log)
+    take.clean()
     origin = take.read_provenance()
     cache = take.cache()
     done = last_good(cache) + 1
@@ -138,7 +163,7 @@ def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, log: Take
     _tell_of_kernels(tell)
     job = prepared.job(threads) if done < len(prepared.numbers) else None
     _log.info("resumed after %d frames", done)
-    return _carry_on(take, prepared, job, done, facts, tell)
+    return _carry_on(take, prepared, job, done, threads, facts, tell)
 
 
 def _note_circumstances(take: TakeFolder, origin: dict[str, Any], threads: int | None, done: int, tell: Tell) -> None:
@@ -161,11 +186,20 @@ def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:
     takes = [take for take in takes if take.begun]
     if not takes:
         raise InputError(f"{out or folder}: there is no take to resume; try: run without --resume")
-    now = settings(prepared)
-    changed = {take.path: differences(take.read_provenance()["settings"], now) for take in takes}
-    fitting = [take for take in takes if not changed[take.path]]
-    if fitting:
-        return fitting[0]
+    now, changed = settings(prepared), {}
+    for take in takes:
+        try:
+            changed[take.path] = differences(take.read_provenance()["settings"], now)
+        except InputError as error:  # a damaged take is no reason not to carry on another
+            if len(takes) == 1:
+                raise
+            _log.warning("%s", error)
+            continue
+        if not changed[take.path]:
+            return take
+    takes = [take for take in takes if take.path in changed]
+    if not takes:
+        raise InputError(f"{folder}: none of its takes is readable; try: run without --resume")
     newest = next((take for take in takes if not take.finished), takes[0])
     raise InputError(
         f"{newest.path}: cannot be resumed, the shot has changed since: {'; '.join(changed[newest.path])}; "
@@ -183,10 +217,10 @@ def _nobody(event: Event) -> None:
 
 @contextmanager
 def _undone_without_frames(take: TakeFolder, log: TakeLog) -> Iterator[None]:
-    """Leave no folder behind where a run ends, for a reason it tells, before its first frame."""
+    """Leave no folder behind where a run ends, for whatever reason, before its first frame."""
     try:
         yield
-    except (BunrakuError, KeyboardInterrupt):
+    except BaseException:
         if not take.has_frames:
             log.close()
             take.discard()

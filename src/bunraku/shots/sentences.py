@@ -53,7 +53,7 @@ def _largest(m: Measured, rows: Rows) -> str:
     in_memory = float(m.residual[rows].max())
     text = f"{length(in_memory)} ({share(in_memory / m.size)} of the size) in memory"
     if m.residual_in_file is not None:
-        text += f", {length(float(m.residual_in_file[rows].max()))} in the file"
+        text += f", {length(float(m.residual_in_file[rows].max()))} in {m.worst_file}"
     return text
 
 
@@ -70,6 +70,10 @@ def _loosened(m: Measured) -> Iterator[Sentence]:
 def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     held = {int(vertex) for pin in prepared.pins for vertex in np.asarray(pin.vertices)}
     if not held:
+        return
+    if not m.held.any():
+        what = _count(len(held), "pinned vertex was", "pinned vertices were")
+        yield Sentence("note", f"{what} never firm (strength below 1), so no pin had to be met exactly.")
         return
     away = m.pin_gaps
     frame, pin = _peak(away)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from bunraku.contracts import input_error
-from bunraku.io import write_text
+from bunraku.io import same_file, write_text
 
 from .events import Event
 from .findings import Place
@@ -66,6 +66,11 @@ class Shot:
 
     def write(self, path: str | Path, *, defaults: bool = False, heading: str = "") -> None:
         """Write a shot file that reads back as this shot; `heading` becomes a comment on top."""
+        read = [path for table in self.object.values() for path in (table.guide.file, table.mesh.file) if path]
+        if any(same_file(path, one) for one in read):
+            raise input_error(
+                "the shot file would overwrite an input of the shot", where=str(path), remedy="another name"
+            )
         comment = "".join(f"# {line}".rstrip() + "\n" for line in heading.splitlines())
         write_text(path, comment + tomli_w.dumps(self.settings(Path(path).absolute().parent, defaults=defaults)))
 
@@ -93,7 +98,7 @@ def read_shot(path: str | Path) -> Shot:
     file = Path(path)
     text = ""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
         settings = tomllib.loads(text)
     except FileNotFoundError:
         raise input_error("there is no such file", where=str(path), remedy="check the name") from None
@@ -107,6 +112,9 @@ def read_shot(path: str | Path) -> Shot:
         raise input_error(
             f"is not TOML: {_one_line(error, text)}", where=str(path), remedy="repair that line"
         ) from None
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists in lists without end
+        why = "is nested too deeply" if isinstance(error, RecursionError) else "holds a value no one can mean"
+        raise input_error(why, where=str(path), allowed="a shot file (.toml)") from None
     return Shot.of(settings, folder=file.absolute().parent, source=file)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.contracts import InputError
+from bunraku.geometry.topology import LARGEST_COORDINATE
 from bunraku.materials import PRESETS, ShellMaterial, preset
 
 from .findings import Place, nearest
@@ -26,6 +27,9 @@ _UNIT = Number(0.0, 1e6, closed=False, unit="m")
 _STRENGTH = Keyed(Number(0.0, 1.0))
 _VERTICES = ListOf(Whole(), least=1, what="a list of vertex numbers of the shell, from 0")
 _FACES = ListOf(Whole(), least=1, what="a list of face numbers of the shell, from 0")
+_POINT = ListOf(
+    Number(-LARGEST_COORDINATE, LARGEST_COORDINATE, unit="m"), least=3, most=3, what="a point [x, y, z] in metres"
+)
 _PRIM = Text(allowed="a prim path such as '/box'")
 
 
@@ -204,7 +208,7 @@ class PinTable:
         Text("(?!.*(.).*\\1)[xyz]{1,3}", allowed="'y', 'xz', 'xyz', …"), "which coordinates are held", "xyz"
     )
     to: str | tuple[float, float, float] = key(
-        Either((Choice(("start", "guide")), ListOf(Number(), least=3, most=3, what="a point [x, y, z] in metres"))),
+        Either((Choice(("start", "guide")), _POINT)),
         "where: 'start' stays, 'guide' goes with the guide's surface, or a point", "start",
     )  # fmt: skip
     strength: Keys = key(_STRENGTH, "1 holds exactly, 0 lets go; may be keyed", 1.0)
@@ -271,8 +275,8 @@ class PhysicsTable:
     iterations: str | int = key(
         Either((Choice(("converge",)), Whole(1, 10_000))), "Newton iterations a step; 1 is the paper's", "converge"
     )
-    tolerance: float = key(Number(0.0, 0.1, closed=False), "converged at this share of the shell's size", 2e-4)
-    bending: str = key(Choice(("plate", "hinge")), "'plate': exact on any mesh; 'hinge': Discrete Shells", "plate")
+    tolerance: float = key(Number(0.0, 0.1, closed=False), "converged at this share of the shell's size", 1e-5)
+    bending: str = key(Choice(("plate", "hinge")), "'plate': right on any mesh; 'hinge': Discrete Shells", "plate")
     mass: str = key(Choice(("lumped", "consistent")), "mass matrix", "lumped")
     start: str = key(
         Choice(("guide", "rest", "settled")),

@@ -30,8 +30,9 @@ class Timings:
         """Those of an earlier run of the same take, where there are any."""
         try:
             known = json.loads(path.read_text(encoding="utf-8"))
-            return cls(path, dict(known["frames"]), dict(known["stages"]))
-        except (OSError, ValueError, KeyError):
+            frames, stages = ({str(k): float(v) for k, v in known[part].items()} for part in ("frames", "stages"))
+            return cls(path, frames, stages)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # damaged: begin anew
             return cls(path)
 
     @property

@@ -1,0 +1,71 @@
+"""A take belongs to one run at a time: a lock file with the run's process and machine, there while it writes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bunraku.contracts import InputError
+from bunraku.io import output_error, process_lives
+
+LOCK = ".lock"
+_FRESH = 5.0  # [s] within which a lock may still be without its text
+_held: set[Path] = set()
+"""locks of this process; one that names it and is not here was left by a dead process of the same number"""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a take's folder; refused while another run holds it, taken over from a run that died."""
+    path = folder / LOCK
+    _take(path)
+    _held.add(path)
+    try:
+        yield
+    finally:
+        _held.discard(path)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _take(path: Path) -> None:
+    """Make the lock file, once a stale one is out of the way."""
+    for _ in range(10):
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:
+            _refuse_or_remove(path)
+            continue
+        except OSError as error:
+            raise output_error(path, error) from error
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(f"{os.getpid()} {platform.node()}\n")
+        return
+    raise InputError(f"{path.parent}: other runs want this take too; try: again in a moment")
+
+
+def _refuse_or_remove(path: Path) -> None:
+    try:
+        number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
+        age = time.time() - path.stat().st_mtime
+    except OSError:  # it has just been given back
+        return
+    if not number.isdecimal():
+        alive, who = age < _FRESH, "a run that is just beginning"
+    elif machine != platform.node():
+        alive, who = True, f"process {number} on {machine or 'another machine'}"
+    elif int(number) == os.getpid():
+        alive, who = path in _held, "this process"
+    else:
+        alive, who = process_lives(int(number)), f"process {number}"
+    if alive:
+        raise InputError(
+            f"{path.parent}: another run writes into this take ({who}); try: wait for its end, or delete {path} if "
+            "that run is gone"
+        )
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
