@@ -216,7 +216,7 @@ def guided() -> list[Claim]:
                 1e-9,
             )
         )
-    take, away = follow(tumbling(box), mass="consistent", substeps=1, tolerance=1e-8)
+    take, away = follow(tumbling(box), mass="consistent", substeps=1, tolerance=1e-10)
     claims.append(
         Claim(
             "rigidly tumbling guide, consistent mass, of the size",
