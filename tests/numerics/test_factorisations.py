@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -192,3 +194,18 @@ def test_patterns_of_the_pattern_class_suit_every_backend() -> None:
     for row in range(5):
         columns = pattern.indices[pattern.indptr[row] : pattern.indptr[row + 1]]
         assert columns[0] == row and (np.diff(columns) > 0).all()
+
+
+@pytest.mark.skipif("mkl" not in installed(), reason="needs the threaded MKL")
+def test_a_factor_released_in_the_middle_of_another_call_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The garbage collector may release a factor of two threads while one of one thread is being called."""
+    matrix: Any = sparse.csr_array(np.diag(np.full(9, 4.0)) + np.eye(9, k=1))
+    other, own = choose("mkl", threads=2), choose("mkl", threads=1)
+    for solver in (other, own):
+        solver.analyse(matrix.indptr, matrix.indices)
+    set_to: list[int] = []
+    library = own._library  # type: ignore[attr-defined]
+    monkeypatch.setattr(library, "MKL_Set_Num_Threads", lambda count: set_to.append(count.value))
+    other.release()  # type: ignore[attr-defined]
+    own.factor(matrix.data)
+    assert set_to == [1]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -219,7 +219,7 @@ class ImplicitEuler:
         factorisation = choose(threads=self._threads, single=single)
         self._saddle = SaddleSystem(
             stencils, size, self._system.jacobian, factorisation, single=single,
-            double=lambda: choose(threads=self._threads, pivoting=True),
+            double=partial(choose, threads=self._threads, pivoting=True),
         )  # fmt: skip
         return self._saddle
 

@@ -22,7 +22,7 @@ class NewtonSettings:
 
     iterations: int | None = None
     """exactly this many full Newton steps (1: the paper's single step), or None: to convergence with line search"""
-    tolerance: float = 1e-5
+    tolerance: float = 3e-5
     """converged when the largest Newton step is below this times `length`"""
     length: float = 1.0
     """a length to compare with: the size of the body [m]"""
@@ -75,22 +75,26 @@ class Progress:
 def take_steps(problem: Problem, direction: Direction, run: Progress, count: int) -> Outcome:
     """Exactly `count` whole Newton steps, without looking at the energy."""
     for _ in range(count):
-        _newton(problem, direction, run, fresh=True)
+        _newton(problem, direction, run, fresh=True, exact=True)
         run.iterations, run.factorisations = run.iterations + 1, run.factorisations + 1
     return Outcome.ITERATION_LIMIT if np.isfinite(run.x).all() else Outcome.NOT_FINITE
 
 
-def _newton(problem: Problem, direction: Direction, run: Progress, *, fresh: bool) -> None:
-    """One whole step, to full precision."""
+def _newton(problem: Problem, direction: Direction, run: Progress, *, fresh: bool, exact: bool) -> None:
+    """One whole step."""
     gradient = problem.gradient(run.x, run.multipliers)
-    step, run.multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=True)
+    step, run.multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=exact)
     run.x, run.last_step = run.x + step, _largest(step)
 
 
 def minimise(problem: Problem, direction: Direction, run: Progress, settings: NewtonSettings) -> Outcome:
-    """To convergence. The first step is taken whole: it meets the conditions, and later ones stay on them."""
+    """To convergence. The first step is taken whole: it meets the conditions, and later ones stay on them; the last
+    one brings them to full precision.
+    """
     small = settings.tolerance * settings.length
-    if take_steps(problem, direction, run, 1) is Outcome.NOT_FINITE:
+    _newton(problem, direction, run, fresh=True, exact=False)
+    run.iterations = run.factorisations = 1
+    if not np.isfinite(run.x).all():
         return Outcome.NOT_FINITE
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
     # A short first step has not left the place where its factor was made.
@@ -105,7 +109,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
         if run.last_step <= small:
-            _newton(problem, direction, run, fresh=False)
+            _newton(problem, direction, run, fresh=False, exact=True)
             return Outcome.CONVERGED
         along = _conjugate(gradient, step, before)
         found = _search(problem, run, along, gradient)
@@ -116,7 +120,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
             return Outcome.LINE_SEARCH_FAILED
         else:
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
-    _newton(problem, direction, run, fresh=False)  # the conditions to full precision
+    _newton(problem, direction, run, fresh=False, exact=True)
     return Outcome.ITERATION_LIMIT if run.last_step <= 10.0 * small else Outcome.NOT_CONVERGED
 
 

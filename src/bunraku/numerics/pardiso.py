@@ -149,19 +149,21 @@ class Pardiso:
             self._size = 0
 
     def _call(self, phase: int) -> None:
-        if self._threads > 0 and self._library is _load(True):
-            self._library.MKL_Set_Num_Threads(ctypes.c_int(self._threads))
         error = np.zeros(1, dtype=np.int64)
-        self._library.pardiso_64(
+        arguments = (
             _address(self._handle), _number(1), _number(1), _number(self._type), _number(phase),
             _number(self._size), _address(self._values), _address(self._indptr), _address(self._indices),
             None, _number(1), _address(self._settings), _number(0),
             _address(self._right), _address(self._left), _address(error),
         )  # fmt: skip
+        # The thread count is MKL's, not the factor's, and a factor must meet the one it was analysed with. Releasing
+        # does not touch it: the garbage collector may release one factor in the middle of another's call.
+        if phase != _RELEASE and self._library is _load(True):
+            self._library.MKL_Set_Num_Threads(ctypes.c_int(self._threads))
+        self._library.pardiso_64(*arguments)
         if error[0]:
-            raise FactorisationError(
-                f"PARDISO error {int(error[0])} in phase {phase}: {_REASONS.get(int(error[0]), '')}"
-            )
+            reason = _REASONS.get(int(error[0]), "")
+            raise FactorisationError(f"PARDISO error {int(error[0])} in phase {phase}: {reason}")
 
 
 _REASONS = {

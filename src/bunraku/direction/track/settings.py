@@ -26,7 +26,7 @@ class TrackSettings:
     """steps per guide interval"""
     iterations: int | None = None
     """Newton iterations a step: 1 is the paper's single step, None runs to convergence"""
-    tolerance: float = 1e-5
+    tolerance: float = 3e-5
     """converged when a Newton step moves nothing by more than this times the shell's size"""
     bending: Literal["plate", "hinge"] = "plate"
     """"plate": the right stiffness on any mesh; "hinge": Discrete Shells, the paper's"""
