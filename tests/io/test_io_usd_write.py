@@ -123,7 +123,7 @@ def test_frames_and_rate_follow_from_the_times(wave: Animation, tmp_path: Path) 
     assert np.allclose(read_clip(path).animation.times, [0, 0.3, 0.7], rtol=0, atol=1e-12)
 
 
-def refused(message: str, path: Path, *args: object, **settings: object) -> None:
+def check_refused(message: str, path: Path, *args: object, **settings: object) -> None:
     """The write is refused and nothing is left at the path or beside it."""
     before = {file: file.read_bytes() for file in path.parent.iterdir() if file.is_file()}
     with pytest.raises((InputError, OutputError), match=message) as caught:
@@ -134,26 +134,26 @@ def refused(message: str, path: Path, *args: object, **settings: object) -> None
 
 def test_contradictory_requests_are_refused(wave: Animation, tmp_path: Path) -> None:
     path = tmp_path / "a.usdc"
-    refused("frames and rate contradict", path, wave, frames=range(8), rate=30)
-    refused("one finite number a time.*allowed: .8,", path, wave, frames=range(3))
-    refused("one finite number a time", path, wave, frames=[np.nan] * 8)
-    refused("frame rate must be positive", path, wave, rate=0)
-    refused("frame numbers must increase", path, wave, frames=-np.arange(8.0))
-    refused("metersPerUnit must be positive", path, wave, meters_per_unit=-1)
-    refused("unknown upAxis", path, wave, up_axis="X")
-    refused("origin must be three finite numbers", path, wave, origin=(0, 0))
-    refused("velocities must have the shape", path, wave, velocities=wave.points[:2])
-    refused("is not a prim path.*try: '/my_shell'", path, wave, prim="my shell")
-    refused("is not a prim path", path, wave, prim="/")
-    refused("cannot hold an animation.*try: a.usdc", tmp_path / "a.usdz", wave)
-    refused("cannot hold an animation.*try: a.####.obj", tmp_path / "a.obj", wave)
+    check_refused("frames and rate contradict", path, wave, frames=range(8), rate=30)
+    check_refused("one finite number a time.*allowed: .8,", path, wave, frames=range(3))
+    check_refused("one finite number a time", path, wave, frames=[np.nan] * 8)
+    check_refused("frame rate must be positive", path, wave, rate=0)
+    check_refused("frame numbers must increase", path, wave, frames=-np.arange(8.0))
+    check_refused("metersPerUnit must be positive", path, wave, meters_per_unit=-1)
+    check_refused("unknown upAxis", path, wave, up_axis="X")
+    check_refused("origin must be three finite numbers", path, wave, origin=(0, 0))
+    check_refused("velocities must have the shape", path, wave, velocities=wave.points[:2])
+    check_refused("is not a prim path.*try: '/my_shell'", path, wave, prim="my shell")
+    check_refused("is not a prim path", path, wave, prim="/")
+    check_refused("cannot hold an animation.*try: a.usdc", tmp_path / "a.usdz", wave)
+    check_refused("cannot hold an animation.*try: a.####.obj", tmp_path / "a.obj", wave)
 
 
 def test_points_that_are_not_finite_are_refused_by_frame(wave: Animation, tmp_path: Path) -> None:
     points = wave.points.copy()
     points[5, 2, 0] = np.nan
     (tmp_path / "a.usdc").write_text("what stood there before")
-    refused("frame 1006: vertex 2 is not finite", tmp_path / "a.usdc", Animation(wave.mesh, wave.times, points))
+    check_refused("frame 1006: vertex 2 is not finite", tmp_path / "a.usdc", Animation(wave.mesh, wave.times, points))
 
 
 def test_a_stream_of_nothing_or_of_another_mesh_is_refused(quad: TriMesh, tmp_path: Path) -> None:
