@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BLENDER := .venv-blender
 
-.PHONY: demo test test-slow lint types docs verification clean
+.PHONY: demo test test-slow test-blender lint types docs verification clean
 
 demo: $(READY)
 	$(BIN)/bunraku demo
@@ -17,6 +18,9 @@ test: $(READY)
 
 test-slow: $(READY)
 	$(BIN)/pytest -m slow
+
+test-blender: $(READY) $(BLENDER)/.ready
+	BUNRAKU_BLENDER_PYTHON=$(BLENDER)/bin/python $(BIN)/pytest -m blender
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
@@ -34,5 +38,12 @@ $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	touch $@
 
+# Blender 4.2 as a Python module; it needs Python 3.11. The system's libraries of a headless machine may lack some.
+$(BLENDER)/.ready:
+	test -x $(BLENDER)/bin/python || $(PYTHON) -m venv $(BLENDER)
+	$(BLENDER)/bin/python -m pip install --quiet --disable-pip-version-check 'bpy>=4.2,<4.3'
+	$(BLENDER)/bin/python -c 'import bpy'
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(BLENDER) build dist site .pytest_cache .ruff_cache

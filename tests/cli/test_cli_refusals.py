@@ -39,7 +39,7 @@ def refused(folder, bunraku, *words: str, code: int = 2) -> str:
         ("[object.box\n", "box.toml: is not TOML: line 1"),
         ("[object.box]\nguide = { file = 'gone.usda' }", "object.box.guide.file: "),
         ("[object.box]\nguide = { file = 'guid.usda' }", "did you mean 'guide.usda'?"),
-        ("[object.box]\nguide = { file = '.' }", "no OBJ file fits"),
+        ("[object.box]\nguide = { file = '.' }", "no numbered file fits"),
         ("[object.box]\nguide = { file = 'guide.usda', prim = '/bax' }", "did you mean '/box'?"),
         (f"{BOX}material = 'vynil'", "object.box.material: unknown material (got 'vynil'); allowed: vinyl"),
         (f"{BOX}material = {{ preset = 'vinyl', thickness = 0 }}", "object.box.material.thickness: is out of range"),
@@ -81,15 +81,15 @@ def obj(folder, first: str, second: str | None = None) -> None:
     (folder.path / "seq").mkdir()
     for k, vertex in ((1, first), (2, second or first)):
         (folder.path / "seq" / f"a.{k}.obj").write_text(f"v {vertex}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    folder.box(guide="{ file = 'seq' }")
+    folder.box(guide="{ file = 'seq', unit = 'm' }")
 
 
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
         ("0 0", None, "a vertex needs three coordinates"),
-        ("nan 0 0", None, "a vertex is not finite"),
-        ("0 0 0", "inf 0 0", "a vertex is not finite"),
+        ("nan 0 0", None, "coordinates are not finite"),
+        ("0 0 0", "inf 0 0", "coordinates are not finite"),
         ("1e12 0 0", None, "coordinates are too large"),
         ("0 0 zero", None, "a vertex must be three numbers"),
     ],
@@ -140,7 +140,7 @@ def test_a_mesh_with_another_vertex_count_than_the_guide(folder, bunraku):
     write_mesh(folder.path / "less.obj", type(mesh)(mesh.rest[:7], mesh.faces[(mesh.faces < 7).all(axis=1)]))
     folder.box("mesh = { file = 'less.obj' }")
     text = refused(folder, bunraku)
-    assert "object.box.mesh: the mesh has another topology" in text and "(got '7 vertices" in text
+    assert "object.box.mesh: the mesh has another topology" in text and "(got '7 points" in text
 
 
 def test_a_guide_whose_vertex_count_changes(folder, bunraku):
@@ -164,7 +164,7 @@ def test_an_output_that_would_overwrite_or_hold_an_input(folder, bunraku):
 
 def test_an_output_inside_an_input_folder(folder, bunraku):
     obj(folder, "0 0 0")
-    folder.shot("[object.box]\nguide = { file = 'seq' }\n[output]\nfolder = 'seq/takes'")
+    folder.shot("[object.box]\nguide = { file = 'seq', unit = 'm' }\n[output]\nfolder = 'seq/takes'")
     assert "inside an input folder" in refused(folder, bunraku)
 
 

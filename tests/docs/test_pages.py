@@ -94,6 +94,18 @@ def test_the_python_of_the_pipeline_page_runs(folder: Path, capsys: pytest.Captu
     assert result.folder == folder / "folder" and (folder / "folder/report.json").is_file()
 
 
+def test_the_doctor_says_what_the_page_of_files_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (DOCS / "files.md").read_text(encoding="utf-8")
+    scrap, said = re.findall(r"^```\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (words,) = re.findall(r"gives with `bunraku (.*)`", page)
+    (tmp_path / "scrap.obj").write_text(scrap)
+    assert main(words.split()) == 0
+    assert capsys.readouterr().out == said
+
+
 def test_tracked_pages_and_code_name_nothing_outside_the_project() -> None:
     files = [
         path

@@ -66,3 +66,28 @@ def test_two_faces_share_one_moment() -> None:
     energy = Bending(mesh, MaterialBlend.uniform(unit_rigidity(0.3), 2)).elastic(0.0)
     assert energy.value(x) == pytest.approx(0.5 * 0.4**2 / (2 * 0.62388), rel=1e-5)
     assert energy.moments(x) == pytest.approx([np.sign(energy.rotations(x)[0]) * 0.4 / (2 * 0.62388)], rel=1e-5)
+
+
+def pocket(order: tuple[int, ...], flipped: tuple[bool, ...]) -> TriMesh:
+    """Three strips of two triangles that share the edge 0–1, and two faces beyond each: faces in any order."""
+    rest = np.array([[0.0, 0, 0], [0, 1, 0], [1, 0.1, 0.2], [-1, 0.2, 0], [0.2, 0.3, 1], [1.2, 1, 0], [-1, 1.2, 0.3]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [1, 0, 4], [1, 2, 5], [3, 1, 6]])
+    turned = np.where(np.array(flipped)[:, None], faces[:, ::-1], faces)
+    return TriMesh(rest, turned[list(order)])
+
+
+@pytest.mark.parametrize("plate", [True, False])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (2, 0, 1, 4, 3), (1, 3, 2, 0, 4), (4, 2, 3, 1, 0)])
+@pytest.mark.parametrize("flipped", [(False,) * 5, (False, True, False, False, True), (True, False, True, True, False)])
+def test_where_three_faces_meet_the_energy_knows_no_order(
+    plate: bool, order: tuple[int, ...], flipped: tuple[bool, ...]
+) -> None:
+    """k − 1 moments an edge are a basis: which faces were paired, and how they are wound, cannot matter."""
+    x = pocket((0, 1, 2, 3, 4), (False,) * 5).rest + 0.1 * np.random.default_rng(3).normal(size=(7, 3))
+
+    def energy(mesh: TriMesh) -> float:
+        return Bending(mesh, MaterialBlend.uniform(unit_rigidity(0.3), 5), plate=plate).elastic(0.0).value(x)
+
+    expected = energy(pocket((0, 1, 2, 3, 4), (False,) * 5))
+    assert expected > 1e-3
+    assert energy(pocket(order, flipped)) == pytest.approx(expected, rel=1e-9)

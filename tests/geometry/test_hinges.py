@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.contracts import InputError
 from bunraku.energies import angles
 from bunraku.geometry import TriMesh, edges, hinges
 from bunraku.scenes import box_mesh
@@ -63,7 +62,11 @@ def test_a_convex_box_bends_the_same_way_everywhere() -> None:
     assert len(set(np.sign(turn[corner]))) == 1
 
 
-def test_an_edge_with_three_faces_is_refused_by_name() -> None:
+@pytest.mark.parametrize(("every_pair", "pairs"), [(False, [(0, 1), (1, 2)]), (True, [(0, 1), (1, 2), (0, 2)])])
+def test_an_edge_with_three_faces_has_a_hinge_a_pair(every_pair: bool, pairs: list[tuple[int, int]]) -> None:
     rest = np.array([[0.0, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1], [-1, 0, 0]])
-    with pytest.raises(InputError, match=r"edge 0–1: 1 edges have three or more faces \(got 3\)"):
-        hinges(TriMesh(rest, np.array([[0, 1, 2], [0, 1, 3], [0, 1, 4]])))
+    found = hinges(TriMesh(rest, np.array([[0, 1, 2], [0, 1, 3], [0, 1, 4]])), every_pair=every_pair)
+    assert sorted(map(tuple, found.faces.tolist())) == sorted(pairs)
+    turns = np.abs(angles(rest, found.vertices, np.zeros(len(pairs))))
+    flat = [pair == (0, 2) for pair in map(tuple, found.faces.tolist())]
+    assert turns == pytest.approx(np.where(flat, 0.0, np.pi / 2), abs=1e-12)

@@ -44,9 +44,6 @@ def test_what_is_no_mesh_is_refused(make: Callable[[], TriMesh], story: str) -> 
         make()
 
 
-FAN = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]])
-
-
 @pytest.mark.parametrize(
     ("given", "story"),
     [
@@ -56,11 +53,11 @@ FAN = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1]])
         (mesh([[0, 0, 0], [1, 0, 0], [0, np.inf, 0]]), r"coat, vertices 2: coordinates are not finite"),
         (mesh([[0, 0, 0], [1, 0, 0], [2, 0, 0]]), "coat, faces 0: faces without area"),
         (mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]]), "coat, vertices 3: vertices belong to no face"),
-        (mesh(FAN, [[0, 1, 2], [1, 0, 3], [0, 1, 4]]), "edge 0–1: 1 edges have three or more faces"),
+        (mesh(faces=[[0, 1, 2], [2, 1, 0]]), "coat, faces 1: faces have the same three vertices"),
         (mesh(TRIANGLE * 1e8), "too large.*metersPerUnit"),
         (mesh(TRIANGLE * 1e-7), "too small.*metersPerUnit"),
     ],
-    ids=["empty", "no faces", "NaN", "infinite", "no area", "loose", "three faces", "huge", "tiny"],
+    ids=["empty", "no faces", "NaN", "infinite", "no area", "loose", "repeated", "huge", "tiny"],
 )
 def test_what_physics_cannot_mean_is_refused(given: TriMesh, story: str) -> None:
     with pytest.raises(InputError, match=story):

@@ -11,7 +11,7 @@ import pytest
 
 from bunraku.contracts import InputError
 from bunraku.geometry import TriMesh
-from bunraku.io import input_files, read_animation, read_clip, read_mesh, read_pc2, write_mesh, write_pc2
+from bunraku.io import input_files, read_animation, read_clip, read_mesh, write_animation, write_mesh
 from bunraku.motion import Animation
 
 SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
@@ -43,7 +43,7 @@ def test_dialects(tmp_path: Path, text: str) -> None:
 
 def test_units_and_axis_are_the_caller_s(tmp_path: Path) -> None:
     path = obj(tmp_path / "a.obj", "v 0 0 0\nv 100 0 0\nv 0 0 100\nf 1 2 3\n")
-    assert np.allclose(read_mesh(path, meters_per_unit=0.01, up_axis="Z").rest[2], [0, 1, 0])
+    assert np.allclose(read_mesh(path, unit=0.01, up_axis="Z").rest[2], [0, 1, 0])
 
 
 BROKEN = {
@@ -53,8 +53,8 @@ BROKEN = {
     "v 0 0 0\nv 1 0\nv 1 1 0\nf 1 2 3": r"line 2: a vertex needs three coordinates \(got 'v 1 0'\)",
     "v 0 0 0\nv\nv 1 1 0\nf 1 2 3": "line 2: a vertex needs three coordinates",
     "v 0 0 0\nv 1 x 0\nv 1 1 0\nf 1 2 3": r"line 2: a vertex must be three numbers \(got 'v 1 x 0'\)",
-    "v 0 0 0\nv 1 0 0\n# \nv 1 nan 0\nf 1 2 3": "line 4: a vertex is not finite",
-    "v 0 0 0\nv 1 0 0\nv 1 inf 0\nf 1 2 3": "line 3: a vertex is not finite",
+    "v 0 0 0\nv 1 0 0\n# \nv 1 nan 0\nf 1 2 3": "vertices 2: coordinates are not finite",
+    "v 0 0 0\nv 1 0 0\nv 1 inf 0\nf 1 2 3": "vertices 2: coordinates are not finite",
     SQUARE + "f 1 2\n": "line 5: a face needs three corners",
     SQUARE + "f\n": "line 5: a face needs three corners",
     SQUARE + "f 1 2 3\nf 1 2 b\n": "line 6: a face must be vertex numbers",
@@ -78,7 +78,7 @@ def test_broken_files_are_refused_with_file_and_line(tmp_path: Path, text: str) 
 
 def test_prims_and_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = obj(tmp_path / "a.obj", SQUARE + "f 1 2 3")
-    with pytest.raises(InputError, match=r"OBJ files have no prims .got 'coat'"):
+    with pytest.raises(InputError, match=r".obj files have no prim .got 'coat'"):
         read_mesh(path, "coat")
     with pytest.raises(InputError, match=r"b\.obj: there is no such file; try: did you mean 'a.obj'"):
         read_mesh(tmp_path / "b.obj")
@@ -89,8 +89,8 @@ def test_prims_and_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Path, "read_bytes", forbidden)
     with pytest.raises(InputError, match=r"cannot be read .got 'Permission denied'"):
         read_mesh(path)
-    with pytest.raises(InputError, match=r"cannot hold a mesh \(got '.stl'\)"):
-        write_mesh(tmp_path / "a.stl", TriMesh(np.eye(3), np.array([[0, 1, 2]])))
+    with pytest.raises(InputError, match=r"cannot hold a mesh \(got '.abc'\)"):
+        write_mesh(tmp_path / "a.abc", TriMesh(np.eye(3), np.array([[0, 1, 2]])))
 
 
 def falling(folder: Path, frames: list[int], name: str = "fall.{:04d}.obj") -> Path:
@@ -148,7 +148,7 @@ def test_one_file_is_one_frame(tmp_path: Path) -> None:
 def test_topology_changes_are_refused_by_frame(tmp_path: Path) -> None:
     folder = falling(tmp_path / "take", [1, 2, 3])
     obj(folder / "fall.0003.obj", SQUARE + "v 5 5 5\nf 1 2 3 4")
-    with pytest.raises(InputError, match=r"fall.0003.obj: the topology changes at frame 3 \(got '5 vertices"):
+    with pytest.raises(InputError, match=r"fall.0003.obj: the topology changes at frame 3 \(got '5 points"):
         read_clip(folder)
     obj(folder / "fall.0003.obj", SQUARE + "f 2 3 4 1")
     with pytest.raises(InputError, match=r"changes at frame 3 .*wired differently.*as in frame 1"):
@@ -159,7 +159,7 @@ def test_sequences_that_are_not_one_are_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     for path in (empty, empty / "a.####.obj", empty / "a.*.obj", tmp_path / "no" / "a.####.obj"):
-        with pytest.raises(InputError, match=r"no OBJ file fits"):
+        with pytest.raises(InputError, match=r"no numbered file fits"):
             read_clip(path)
     folder = falling(falling(tmp_path / "two", [1, 2]), [1, 2], "body{}.obj")
     with pytest.raises(InputError, match=r"several sequences \(got 'body####.obj, fall.####.obj'\)"):
@@ -170,8 +170,6 @@ def test_sequences_that_are_not_one_are_refused(tmp_path: Path) -> None:
 
 
 def test_half_frames_have_no_file(wave: Animation, tmp_path: Path) -> None:
-    from bunraku.io import write_animation
-
     with pytest.raises(InputError, match=r"a\.####\.obj: a file sequence has whole frame numbers only .got '500.5'"):
         write_animation(tmp_path / "a.####.obj", wave, rate=12)
     assert list(tmp_path.iterdir()) == []
@@ -179,10 +177,12 @@ def test_half_frames_have_no_file(wave: Animation, tmp_path: Path) -> None:
 
 def test_pc2_refusals(wave: Animation, tmp_path: Path) -> None:
     path = tmp_path / "a.pc2"
-    write_pc2(path, wave)
+    write_animation(path, wave)
     whole = path.read_bytes()
-    with pytest.raises(InputError, match=r"another vertex count than the mesh \(got 4\); allowed: 3"):
-        read_pc2(path, TriMesh(np.eye(3), np.array([[0, 1, 2]])))
+    other = tmp_path / "other.obj"
+    write_mesh(other, TriMesh(np.eye(3), np.array([[0, 1, 2]])))
+    with pytest.raises(InputError, match=r"another vertex count than the mesh \(got 4\); allowed: 3 as other.obj has"):
+        read_clip(path, faces=other)
     for broken, message in [
         (b"", "is not a PC2 file"),
         (b"POINTCACHE3" + whole[11:], "is not a PC2 file"),
@@ -192,14 +192,17 @@ def test_pc2_refusals(wave: Animation, tmp_path: Path) -> None:
     ]:
         path.write_bytes(broken)
         with pytest.raises(InputError, match=message):
-            read_pc2(path, wave.mesh)
-    path.unlink()
+            read_clip(path)
     path.with_suffix(".obj").unlink()
+    with pytest.raises(InputError, match=r"a\.pc2: is a cache of points without faces.*faces = 'other.obj'"):
+        read_clip(path)
+    path.unlink()
+    other.unlink()
     uneven = Animation(wave.mesh, np.array([0, 1, 3]) / 24, wave.points[:3])
     with pytest.raises(InputError, match=r"a\.pc2: PC2 samples must be evenly spaced"):
-        write_pc2(path, uneven)
-    with pytest.raises(InputError, match=r"must end in .pc2"):
-        write_pc2(tmp_path / "a.abc", wave)
+        write_animation(path, uneven)
+    with pytest.raises(InputError, match=r"a\.abc: cannot hold an animation"):
+        write_animation(tmp_path / "a.abc", wave)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -223,7 +226,8 @@ def test_the_shirt_in_the_wind(data: Path) -> None:
 
 
 def test_the_kick(data: Path) -> None:
-    mesh = read_mesh(data / "sequences" / "kick_body" / "kick_body_frame0.obj")
-    clip = read_pc2(data / "sequences" / "kick_body" / "kick_body.pc2", mesh, rate=24)
+    folder = data / "sequences" / "kick_body"
+    mesh = read_mesh(folder / "kick_body_frame0.obj")
+    clip = read_clip(folder / "kick_body.pc2", rate=24, faces=folder / "kick_body_frame0.obj")
     assert clip.frames.tolist() == list(range(0, 61, 2)) and clip.animation.times[-1] == 2.5
     assert np.abs(clip.animation.points[0] - mesh.rest).max() < 1e-6

@@ -21,11 +21,11 @@ from bunraku.io import (
     read_animation,
     read_clip,
     read_mesh,
-    read_pc2,
+    read_poses,
+    read_surface,
     write_animation,
     write_frames,
     write_mesh,
-    write_pc2,
 )  # fmt: skip
 from bunraku.motion import Animation
 
@@ -53,12 +53,12 @@ def test_usd_keeps_float32_exactly(suffix: str, case: tuple, tmp_path_factory: p
     animation, frames = case
     path = tmp_path_factory.getbasetemp() / f"round{suffix}"
     write_animation(path, animation, frames=frames, rate=24.0, origin=(0, 0, 0))
-    clip = read_clip(path)
-    assert np.array_equal(clip.animation.points, animation.points)
-    assert np.array_equal(clip.mesh.rest, animation.mesh.rest)
-    assert np.array_equal(clip.mesh.faces, animation.mesh.faces)
-    assert np.array_equal(clip.frames, frames) and clip.rate == 24.0
-    assert np.array_equal(clip.animation.times, frames / 24.0)
+    numbers, points = read_poses(path)
+    assert np.array_equal(points, animation.points)
+    assert np.array_equal(numbers, frames)
+    surface = read_surface(path)
+    assert np.array_equal(surface.points, animation.mesh.rest)
+    assert np.array_equal(surface.corners.reshape(-1, 3), animation.mesh.faces)
 
 
 @settings(max_examples=20, deadline=None)
@@ -67,10 +67,10 @@ def test_obj_sequence_keeps_float64_exactly(case: tuple, tmp_path_factory: pytes
     animation, frames = case
     folder = tmp_path_factory.mktemp("sequence")
     write_animation(folder / "a.####.obj", animation, frames=frames)
-    clip = read_clip(folder / "a.####.obj", rate=24)
-    assert np.array_equal(clip.animation.points, animation.points)
-    assert np.array_equal(clip.mesh.faces, animation.mesh.faces)
-    assert np.array_equal(clip.frames, frames)
+    numbers, points = read_poses(folder / "a.####.obj", rate=24)
+    assert np.array_equal(points, animation.points)
+    assert np.array_equal(read_surface(folder).corners.reshape(-1, 3), animation.mesh.faces)
+    assert np.array_equal(numbers, frames)
 
 
 @settings(max_examples=20, deadline=None)
@@ -78,11 +78,11 @@ def test_obj_sequence_keeps_float64_exactly(case: tuple, tmp_path_factory: pytes
 def test_pc2_keeps_float32_exactly(case: tuple, tmp_path_factory: pytest.TempPathFactory) -> None:
     animation, frames = case
     path = tmp_path_factory.getbasetemp() / "round.pc2"
-    write_pc2(path, animation, frames=frames)
-    clip = read_pc2(path, read_mesh(path.with_suffix(".obj")), rate=24)
-    assert np.array_equal(clip.animation.points, animation.points)
-    assert np.array_equal(clip.mesh.rest, animation.mesh.rest)
-    assert np.array_equal(clip.frames, frames)
+    write_animation(path, animation, frames=frames)
+    numbers, points = read_poses(path, rate=24)
+    assert np.array_equal(points, animation.points)
+    assert np.array_equal(read_surface(path).points, animation.mesh.rest)
+    assert np.array_equal(numbers, frames)
 
 
 @pytest.mark.parametrize(("up_axis", "unit"), [("Z", 0.01), ("Y", 0.0254), ("Z", 1.0)])
@@ -90,20 +90,18 @@ def test_pc2_keeps_float32_exactly(case: tuple, tmp_path_factory: pytest.TempPat
 def test_units_and_axes_written_are_read_back(
     wave: Animation, tmp_path: Path, up_axis: str, unit: float, name: str
 ) -> None:
-    write_animation(tmp_path / name, wave, up_axis=up_axis, meters_per_unit=unit)
+    write_animation(tmp_path / name, wave, up_axis=up_axis, unit=unit)
     if name == "a.usdc":
         again = read_animation(tmp_path / name)
-    elif name == "a.pc2":
-        again = read_pc2(tmp_path / name, wave.mesh, meters_per_unit=unit, up_axis=up_axis).animation
     else:
-        again = read_animation(tmp_path / name, rate=24, meters_per_unit=unit, up_axis=up_axis)
+        again = read_animation(tmp_path / name, rate=24, unit=unit, up_axis=up_axis)
     assert np.allclose(again.points, wave.points, rtol=0, atol=1e-6)
     assert np.allclose(again.times, wave.times, rtol=0, atol=1e-12)
 
 
 def test_mesh_written_is_read_back(quad: TriMesh, tmp_path: Path) -> None:
-    write_mesh(tmp_path / "quad.obj", quad, up_axis="Z", meters_per_unit=0.01)
-    again = read_mesh(tmp_path / "quad.obj", up_axis="Z", meters_per_unit=0.01)
+    write_mesh(tmp_path / "quad.obj", quad, up_axis="Z", unit=0.01)
+    again = read_mesh(tmp_path / "quad.obj", up_axis="Z", unit=0.01)
     assert np.allclose(again.rest, quad.rest, rtol=0, atol=1e-15)
     assert np.array_equal(again.faces, quad.faces)
 

@@ -16,7 +16,9 @@ from pxr import Tf, Usd, UsdGeom
 
 from bunraku.contracts import InputError, OutputError
 from bunraku.geometry import TriMesh
-from bunraku.io import Sample, read_clip, usd, write_animation, write_frames
+from bunraku.io import Sample, read_clip, write_animation, write_frames
+from bunraku.io.usd import write
+from bunraku.io.usd.stage import os_error
 from bunraku.motion import Animation
 
 
@@ -30,7 +32,7 @@ def test_metadata(wave: Animation, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     rate = 24000 / 1001
     ntsc = Animation(wave.mesh, np.arange(1001, 1009) / rate, wave.points)
-    write_animation(path, ntsc, up_axis="Z", meters_per_unit=0.01)
+    write_animation(path, ntsc, up_axis="Z", unit=0.01)
     stage, mesh = opened(path)
     assert stage.GetTimeCodesPerSecond() == rate and stage.GetFramesPerSecond() == rate
     assert (stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (1001, 1008)
@@ -43,7 +45,7 @@ def test_metadata(wave: Animation, tmp_path: Path, suffix: str) -> None:
 
 def test_every_sample_has_extent_normals_and_velocities_in_units_per_second(wave: Animation, tmp_path: Path) -> None:
     path = tmp_path / "a.usdc"
-    write_animation(path, wave, meters_per_unit=0.01)
+    write_animation(path, wave, unit=0.01)
     _, mesh = opened(path)
     for k, frame in enumerate(range(1001, 1009)):
         t = k / 24.0
@@ -81,7 +83,7 @@ def test_a_stream_without_velocities_gets_those_of_the_animation(wave: Animation
 
 
 def test_samples_go_to_the_file_in_portions(wave: Animation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usd, "_FLUSH_BYTES", 200)
+    monkeypatch.setattr(write, "_FLUSH_BYTES", 200)
     write_animation(tmp_path / "a.usdc", wave)
     assert np.allclose(read_clip(tmp_path / "a.usdc").animation.points, wave.points, atol=1e-6)
 
@@ -91,7 +93,7 @@ def test_far_from_the_origin_nothing_is_lost(quad: TriMesh, tmp_path: Path, up_a
     place = np.array([1e6, -3e5, 7e5]) + 0.1234567
     points = np.stack([quad.rest + place, quad.rest + place + [0.01, 0.02, 0.03]])
     path = tmp_path / "far.usdc"
-    write_animation(path, Animation(quad, np.array([0, 1 / 24]), points), up_axis=up_axis, meters_per_unit=unit)
+    write_animation(path, Animation(quad, np.array([0, 1 / 24]), points), up_axis=up_axis, unit=unit)
     again = read_clip(path)
     assert np.abs(again.animation.points - points).max() < 1e-6
     assert np.abs(again.mesh.rest - quad.rest).max() < 1e-6  # though the rest shape stayed at the world's origin
@@ -139,7 +141,7 @@ def test_contradictory_requests_are_refused(wave: Animation, tmp_path: Path) -> 
     check_refused("one finite number a time", path, wave, frames=[np.nan] * 8)
     check_refused("frame rate must be positive", path, wave, rate=0)
     check_refused("frame numbers must increase", path, wave, frames=-np.arange(8.0))
-    check_refused("metersPerUnit must be positive", path, wave, meters_per_unit=-1)
+    check_refused("the unit must be a positive length", path, wave, unit=-1)
     check_refused("unknown upAxis", path, wave, up_axis="X")
     check_refused("origin must be three finite numbers", path, wave, origin=(0, 0))
     check_refused("velocities must have the shape", path, wave, velocities=wave.points[:2])
@@ -206,5 +208,5 @@ def test_a_write_that_fails_half_way_leaves_what_was_there(tmp_path: Path, name:
 
 def test_the_system_s_reason_is_found_in_usd_s() -> None:
     for code in (errno.ENOSPC, errno.EROFS, errno.EACCES):
-        assert usd._os_error(Tf.ErrorException(f"Error : 'Failed: {os.strerror(code)}'")).errno == code
-    assert usd._os_error(Tf.ErrorException("Error in 'f' : 'something else'")).strerror == "something else"
+        assert os_error(Tf.ErrorException(f"Error : 'Failed: {os.strerror(code)}'")).errno == code
+    assert os_error(Tf.ErrorException("Error in 'f' : 'something else'")).strerror == "something else"

@@ -54,9 +54,9 @@ def test_frames_outside_the_guide_indices_outside_the_shell_and_overlaps_are_ref
              "pins": [{"vertices": [26]}, {"vertices": [1, 1]}]},
     ))  # fmt: skip
     assert "shot.frames: the guide has no such frames (got '0 to 7'); allowed: 1 to 6" in text
-    assert "object.box.regions.a.vertices: numbers outside the shell (got '99'); allowed: 0 to 25" in text
+    assert "object.box.regions.a.vertices: numbers outside the written surface (got '99'); allowed: 0 to 25" in text
     assert "object.box.regions: vertices lie in two regions with materials (got '0')" in text
-    assert "object.box.pins[0].vertices: numbers outside the shell (got '26')" in text
+    assert "object.box.pins[0].vertices: numbers outside the written surface (got '26')" in text
     assert "object.box.pins[1].vertices: names one twice" in text
     assert len(text.splitlines()) == 5
 
@@ -135,11 +135,11 @@ def test_a_mesh_file_gives_the_rest_shape_and_must_have_the_guides_topology(file
     write_mesh(tmp_path / "other.obj", replace(mesh, faces=mesh.faces[:-1]))
     text = refusal(files(box={"mesh": {"file": "other.obj"}}))
     assert "object.box.mesh: the mesh has another topology than the guide" in text and "not yet there" in text
-    assert "8 vertices and 11 faces" in text and "8 vertices and 12 faces" in text
+    assert "8 points, 11 polygons" in text and "8 points, 12 polygons" in text
 
 
 def test_the_rate_is_for_obj_sequences_only(files, guide: Animation, tmp_path: Path):
-    assert "a USD file says its own (got 30.0)" in refusal(files(shot={"rate": 30}))
+    assert "this one says its own (got 30.0)" in refusal(files(shot={"rate": 30}))
     write_animation(tmp_path / "g.####.obj", guide)
-    prepared = prepare(read_shot(files(shot={"rate": 30}, box={"guide": {"file": "g.####.obj"}})))
+    prepared = prepare(read_shot(files(shot={"rate": 30}, box={"guide": {"file": "g.####.obj", "unit": "m"}})))
     assert prepared.times[-1] == pytest.approx(6 / 30) and len(prepared.inputs) == 6

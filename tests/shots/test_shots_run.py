@@ -72,7 +72,8 @@ def test_the_residual_is_found_again_in_the_file(files):
 
 def test_an_interrupted_take_is_resumed_to_the_same_bytes(files, tmp_path: Path):
     shot = read_shot(files())
-    whole = shot.run(out=tmp_path / "whole")
+    (tmp_path / "other/box").mkdir(parents=True)  # as deep: the layer names the guide relative to itself
+    whole = shot.run(out=tmp_path / "other/box/whole")
     with pytest.raises(KeyboardInterrupt):
         shot.run(progress=StoppedAt(3))
     folder = tmp_path / "takes/box/v001"
@@ -152,10 +153,10 @@ def test_a_finished_take_may_be_the_guide_of_another_shot(files, tmp_path: Path)
 
 def test_results_come_back_in_the_guides_unit_axis_and_place(files, guide: Animation, tmp_path: Path):
     far = Animation(guide.mesh, guide.times, guide.points + [3000.0, 0.0, 0.0])
-    write_animation(tmp_path / "guide.usda", far, rate=24.0, prim="/box", up_axis="Z", meters_per_unit=0.01)
+    write_animation(tmp_path / "guide.usda", far, rate=24.0, prim="/box", up_axis="Z", unit=0.01)
     result = read_shot(files()).run()
     clip = read_clip(result.folder / "box.usdc")
-    assert (clip.up_axis, clip.meters_per_unit, clip.prim_path) == ("Z", 0.01, "/bunraku/box")
+    assert (clip.up_axis, clip.meters_per_unit, clip.prim_path) == ("Z", 0.01, "/box_bunraku")
     np.testing.assert_allclose(clip.animation.points[-1, :8].mean(axis=0), far.points[-1].mean(axis=0), atol=0.05)
     assert result.report.met and result.report.measured.residual_in_file is not None
     assert result.report.measured.residual_in_file.max() < 1e-6

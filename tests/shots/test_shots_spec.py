@@ -83,7 +83,7 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
         ("[object.box]\nguide = 'guide.usda'", "allowed: a table such as { file = 'guide.usda'"),
         ("[object.box]\nguide = { scene = 'box' }", "object.box.guide.scene: unknown key"),
         ("[object.box]\nguide = {}", "needs either 'file' or 'take'"),
-        ("[object.box]\nguide = { file = '.' }", "no OBJ file fits"),
+        ("[object.box]\nguide = { file = '.' }", "no numbered file fits"),
         ("[object.a.guide]\ntake = 'a/v001'\n[object.b.guide]\ntake = 'a/v001'", "several objects are not yet"),
         ("[object.box]\nguide = { take = 'a/v001' }\nmesh = { prim = '/x' }", "tell about a file"),
         ("[object.box]\nguide = { take = 'a/v001' }\nmaterial = { density = 3 }", "needs a preset or at least 'young'"),

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from bunraku import __version__
 
-from . import bench, demo, run
+from . import bench, check, demo, run
 from .voice import keep_descriptors
 
-COMMANDS = (demo, run, bench)
+COMMANDS = (demo, run, check, bench)
 
 _ABOUT = "Direct physics: wrinkles, folds and follow-through that obey your animation."
 _EXAMPLE = """\
@@ -24,6 +24,7 @@ examples:
   bunraku demo                     make and run the twisting box in ./demo
   bunraku run shot.toml            make the next take of a shot
   bunraku run shot.toml --resume   carry on where a run was interrupted
+  bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
 
 exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
 4 direction missed under --strict, 130 interrupted and resumable

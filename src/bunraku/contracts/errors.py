@@ -34,12 +34,13 @@ class PhysicsStopped(BunrakuError):
         begin = "" if index is None else f"stopped at frame index {index} (t = {time:.4f} s): "
         super().__init__(begin + self.story())
 
-    def story(self, origin: Iterable[float] = (0.0, 0.0, 0.0)) -> str:
-        """Why and where, positions about another origin [m]."""
+    def story(self, origin: Iterable[float] = (0.0, 0.0, 0.0), numbers: Sequence[int] | None = None) -> str:
+        """Why and where, positions about another origin [m], vertices by other `numbers`."""
         if self.vertex is None or self.position is None:
             return self.reason
         where = ", ".join(f"{c + o:.6g}" for c, o in zip(self.position, origin, strict=True))
-        return f"{self.reason}; the largest imbalance is at vertex {self.vertex} ({where})"
+        vertex = self.vertex if numbers is None else numbers[self.vertex]
+        return f"{self.reason}; the largest imbalance is at vertex {vertex} ({where})"
 
 
 def input_error(what: str, *, where: str = "", got: object = None, allowed: str = "", remedy: str = "") -> InputError:

@@ -96,6 +96,10 @@ class Frozen:
         """(r,) of all conditions: how far each still has to go."""
         return np.concatenate([np.zeros(0), *(rows.stretch(x) for rows in self.rows)])
 
+    def distance(self, x: Points) -> float:
+        """[m] the largest distance of a hard condition."""
+        return float(np.abs(self.stretch(x)[np.isinf(self.stiffness)]).max(initial=0.0))
+
     def residual(self, x: Points) -> Vector:
         """(r,) of all conditions: how far each misses what was directed."""
         return np.concatenate([np.zeros(0), *(rows.residual(x) for rows in self.rows)])

@@ -49,6 +49,10 @@ class Problem(Protocol):
         """(n, 3) ∇Φ + Jᵀλ."""
         ...
 
+    def distance(self, x: Points) -> float:
+        """The largest |J x − c|."""
+        ...
+
 
 class Direction(Protocol):
     """Newton's step from x to the conditions, and the new multipliers."""
@@ -94,6 +98,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     small = settings.tolerance * settings.length
     _newton(problem, direction, run, fresh=True, exact=False)
     run.iterations = run.factorisations = 1
+    _meet(problem, direction, run, small)
     if not np.isfinite(run.x).all():
         return Outcome.NOT_FINITE
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
@@ -116,12 +121,30 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         if found is not None:
             before = gradient, step, along
             run.x, run.multipliers = found, multipliers
+        elif _meet(problem, direction, run, small):
+            before = None  # what looked uphill was the way back to the conditions
         elif fresh and before is None:
             return Outcome.LINE_SEARCH_FAILED
         else:
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
     _newton(problem, direction, run, fresh=False, exact=True)
     return Outcome.ITERATION_LIMIT if run.last_step <= 10.0 * small else Outcome.NOT_CONVERGED
+
+
+def _meet(problem: Problem, direction: Direction, run: Progress, small: float) -> bool:
+    """Go back to the conditions where rounding has left them by a good part of a converged step; whether it had.
+
+    The energy cannot judge such a step: it is not downhill but where the conditions are.
+    """
+    if not problem.distance(run.x) > _NEAR * small:
+        return False
+    _newton(problem, direction, run, fresh=False, exact=True)
+    run.iterations += 1
+    return True
+
+
+_NEAR = 0.1
+"""share of a converged step by which conditions may be missed on the way"""
 
 
 def _largest(step: Points) -> float:

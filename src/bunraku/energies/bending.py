@@ -17,7 +17,9 @@ C_T/(1 + r) and b into b − Σ r/(1+r) aₙ; where τ varies over the mesh the 
 Angles do not see rigid motion, so neither does the damping.
 The moments are kept as auxiliary unknowns of the linear system: C⁻¹ is dense, [K Jᵀ; J −C] is sparse and
 quasi-definite, and needs thinner separators than the hinge's own 4-point blocks.
-An edge with one face carries no moment: a free or simply supported edge.
+An edge with one face carries no moment: a free or simply supported edge. Where k ≥ 3 faces meet (a pocket, a collar)
+the plate has k − 1 moments, paired face after face: they balance along the edge as they must, and the angles between
+other pairs are sums of theirs. Independent hinges sit between every two of the faces.
 """
 
 from __future__ import annotations
@@ -168,7 +170,8 @@ class Bending:
         """`plate=False` takes independent hinges; `rigid` (f,) marks faces that cannot bend (inside a clamp)."""
         self._rigid = np.zeros(len(mesh.faces), dtype=bool) if rigid is None else rigid
         self._mesh, self._material = mesh, material
-        self._hinges = hinges(mesh)
+        self._per_face = plate
+        self._hinges = hinges(mesh, every_pair=not plate)
         found = self._hinges.vertices
         self._lengths = np.linalg.norm(mesh.rest[found[:, 1]] - mesh.rest[found[:, 0]], axis=1)
         self.rest_angles = angles(mesh.rest, found, np.zeros(len(found)))
@@ -181,7 +184,7 @@ class Bending:
 
     def _elements(self, per_face: Vector) -> Vector:
         """(k,) a face quantity on the elements of the compliance."""
-        if self._base.local.shape[1] == 3:
+        if self._per_face:
             return per_face
         return per_face[self._hinges.faces].mean(axis=1)
 
@@ -246,7 +249,8 @@ def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Ve
     scale = face_areas(mesh.rest, mesh.faces) / (rigidity * (1.0 - poisson**2))
     nu = poisson[:, None, None]
     local = (1.0 + nu) * product - nu * trace[:, :, None] * trace[:, None, :]
-    edges, signs = _hinge_of_corner(found, len(mesh.faces))
+    edges, signs = _hinges_of_corners(found, len(mesh.faces))
+    local = np.repeat(np.repeat(local, edges.shape[1] // 3, axis=1), edges.shape[1] // 3, axis=2)
     signed = signs[:, :, None] * signs[:, None, :]  # zero where an edge has no hinge
     return Compliance(edges, scale[:, None, None] * local * signed, len(found.vertices))
 
@@ -285,10 +289,18 @@ def _corner_angles(mesh: TriMesh) -> tuple[Array, Array]:
     return cosine, sine
 
 
-def _hinge_of_corner(found: Hinges, face_count: int) -> tuple[Integers, Array]:
-    """(f, 3) hinge on the edge opposite each corner (−1: none) and the sign its angle has in that face."""
-    edges, signs = np.full((face_count, 3), -1), np.zeros((face_count, 3))
-    for side in (0, 1):
-        at = found.faces[:, side], found.corners[:, side]
-        edges[at], signs[at] = np.arange(len(found.vertices)), found.signs[:, side]
-    return edges, signs
+def _hinges_of_corners(found: Hinges, face_count: int) -> tuple[Integers, Array]:
+    """(f, 3 d) hinges on the edge opposite each corner, d places a corner (−1: none), and their signs in the face.
+
+    d is 1 unless an edge has three or more faces; then a face may share it through two hinges, which add up.
+    """
+    place = (3 * found.faces + found.corners).T.reshape(-1)
+    order = np.argsort(place, kind="stable")
+    counts = np.bincount(place, minlength=3 * face_count)
+    rank = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+    depth = int(counts.max(initial=1))
+    edges, signs = np.full((3 * face_count, depth), -1), np.zeros((3 * face_count, depth))
+    at = place[order], rank
+    edges[at] = np.tile(np.arange(len(found.vertices)), 2)[order]
+    signs[at] = found.signs.T.reshape(-1)[order]
+    return edges.reshape(face_count, 3 * depth), signs.reshape(face_count, 3 * depth)

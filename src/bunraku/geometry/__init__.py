@@ -1,8 +1,32 @@
-"""Meshes, topology, hinges, mass operators, subdivision. Knows no physics, no time, no files."""
+"""Surfaces, meshes, topology, hinges, mass operators, subdivision. Knows no physics, no time, no files."""
 
+from .closest import Closest as Closest
+from .closest import closest_points as closest_points
+from .doctor import Diagnosis as Diagnosis
+from .doctor import Finding as Finding
+from .doctor import Repaired as Repaired
+from .doctor import Severity as Severity
+from .doctor import examine as examine
+from .doctor import repair as repair
+from .intersections import intersecting_faces as intersecting_faces
+from .normals import SurfaceNormals as SurfaceNormals
+from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix
 from .operators import lumped_mass as lumped_mass
+from .polygons import triangulate as triangulate
+from .refinement import Refinement as Refinement
+from .refinement import refine as refine
 from .subdivision import subdivide as subdivide
+from .surface import COLOUR as COLOUR
+from .surface import NORMALS as NORMALS
+from .surface import UV as UV
+from .surface import Attribute as Attribute
+from .surface import Scope as Scope
+from .surface import Subset as Subset
+from .surface import Surface as Surface
+from .surface import of_triangles as of_triangles
+from .tetmesh import TetMesh as TetMesh
+from .tetmesh import check_tets as check_tets
 from .topology import Edges as Edges
 from .topology import Hinges as Hinges
 from .topology import check_coordinates as check_coordinates
@@ -15,3 +39,5 @@ from .trimesh import face_normals as face_normals
 from .trimesh import first_few as first_few
 from .trimesh import vertex_areas as vertex_areas
 from .trimesh import vertex_normals as vertex_normals
+from .welding import Welded as Welded
+from .welding import weld as weld

@@ -23,12 +23,12 @@ def subdivide(mesh: TriMesh, levels: int) -> tuple[TriMesh, Sparse]:
     prolongation = sparse.eye_array(mesh.point_count, format="csr")
     faces, count = mesh.faces, mesh.point_count
     for _ in range(levels):
-        step, faces = _split(faces, count)
+        step, faces = split(faces, count)
         prolongation, count = step @ prolongation, step.shape[0]
     return TriMesh(prolongation @ mesh.rest, faces), prolongation
 
 
-def _split(faces: Faces, count: int) -> tuple[Sparse, Faces]:
+def split(faces: Faces, count: int) -> tuple[Sparse, Faces]:
     """One level: the prolongation (count + edges, count) and the faces (4 f, 3)."""
     found = edges(faces)
     middle = np.arange(len(found.vertices))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Vector, input_error
+from bunraku.contracts import Array, Faces, Flags, Integers, Points, Vector, input_error
 
 from .trimesh import TriMesh, face_areas, first_few
 
@@ -40,28 +40,21 @@ class Edges:
 def edges(faces: Faces) -> Edges:
     """Edges of the faces (f, 3), numbered in lexicographic order of their vertices."""
     pairs = np.stack([faces[:, [1, 2]], faces[:, [2, 0]], faces[:, [0, 1]]], axis=1).reshape(-1, 2)
-    unique, inverse, counts = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True, return_counts=True)
-    return Edges(unique, inverse.reshape(-1, 3), counts)
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    span = int(faces.max(initial=-1)) + 1  # one number an edge sorts ten times faster than rows of two
+    keys, inverse, counts = np.unique(low * span + high, return_inverse=True, return_counts=True)
+    vertices = np.stack([keys // max(span, 1), keys % max(span, 1)], axis=1)
+    return Edges(vertices, inverse.reshape(-1, 3), counts)
 
 
-def hinges(mesh: TriMesh) -> Hinges:
-    """The hinges of a mesh whose edges have at most two faces; others are refused by name."""
+def hinges(mesh: TriMesh, *, every_pair: bool = False) -> Hinges:
+    """The hinges of a mesh: one an edge of two faces, more where an edge has three or more (a pocket, a collar).
+
+    Such an edge's k faces are paired one after the other, k − 1 hinges from which every other angle follows; with
+    `every_pair` each two of them share a hinge, k (k − 1)/2.
+    """
     faces = mesh.faces
-    found = edges(faces)
-    crowded = np.flatnonzero(found.face_count > 2)
-    if len(crowded):
-        pair = found.vertices[crowded[0]].tolist()
-        raise input_error(
-            f"{len(crowded)} edges have three or more faces",
-            where=f"edge {pair[0]}–{pair[1]}",
-            got=int(found.face_count[crowded[0]]),
-            allowed="one or two faces on an edge",
-            remedy="split the mesh along these edges",
-        )
-    flat = found.of_face.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    starts = np.searchsorted(flat[order], np.flatnonzero(found.face_count == 2))
-    first, second = order[starts], order[starts + 1]
+    first, second = _paired(edges(faces), every_pair)
     face = np.stack([first // 3, second // 3], axis=1)
     corner = np.stack([first % 3, second % 3], axis=1)
     start = faces[face[:, 0], (corner[:, 0] + 1) % 3]
@@ -73,8 +66,26 @@ def hinges(mesh: TriMesh) -> Hinges:
     return Hinges(np.column_stack([start, end, opposite]), face, corner, signs)
 
 
+def _paired(found: Edges, every_pair: bool) -> tuple[Integers, Integers]:
+    """Corners (3 × face + corner) of the two sides of each hinge, in the order of the edges."""
+    flat = found.of_face.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    counts, starts = found.face_count, np.cumsum(found.face_count) - found.face_count
+    firsts, seconds, owners = [], [], []
+    for gap in range(1, int(counts.max(initial=1)) if every_pair else 2):
+        for step in range(int(counts.max(initial=1)) - gap):
+            own = np.flatnonzero(counts > step + gap)
+            firsts.append(order[starts[own] + step])
+            seconds.append(order[starts[own] + step + gap])
+            owners.append(own)
+    if not owners:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    by_edge = np.argsort(np.concatenate(owners), kind="stable")
+    return np.concatenate(firsts)[by_edge], np.concatenate(seconds)[by_edge]
+
+
 def check_physical(mesh: TriMesh, name: str = "mesh") -> None:
-    """Refuse, with indices, what physics cannot mean: no faces, NaN, absurd sizes, zero areas, crowded edges."""
+    """Refuse, with indices, what physics cannot mean: no faces, NaN, absurd sizes, zero areas, repeated faces."""
     if mesh.point_count == 0 or len(mesh.faces) == 0:
         raise input_error(
             "has no faces", where=name, got=f"{mesh.point_count} vertices, {len(mesh.faces)} faces",
@@ -83,7 +94,7 @@ def check_physical(mesh: TriMesh, name: str = "mesh") -> None:
     check_coordinates(mesh.rest, name)
     if mesh.size <= 0:
         raise input_error("all vertices lie on one point", where=name, remedy="check the file's scale")
-    thin = face_areas(mesh.rest, mesh.faces) / _longest_edges(mesh) ** 2
+    thin = thinness(mesh.rest, mesh.faces)
     flat = np.flatnonzero(~(thin > THINNEST_FACE))
     if len(flat):
         raise input_error(
@@ -101,18 +112,31 @@ def check_physical(mesh: TriMesh, name: str = "mesh") -> None:
             "vertices belong to no face, so they have no mass", where=f"{name}, vertices {first_few(loose)}",
             got=f"{len(loose)} of {mesh.point_count}", remedy="delete loose vertices",
         )  # fmt: skip
-    hinges(mesh)
+    again = np.flatnonzero(repeated_faces(mesh.faces))
+    if len(again):
+        raise input_error(
+            "faces have the same three vertices as another", where=f"{name}, faces {first_few(again)}",
+            got=mesh.faces[again[0]].tolist(), remedy="remove the repeated faces",
+        )  # fmt: skip
 
 
 THINNEST_FACE = 1e-5  # area over longest edge²; a plate's compliance grows as its fourth power
 SMALLEST_SIZE, LARGEST_COORDINATE = 1e-6, 1e7  # [m]: a thousandth of a millimetre; the Earth's radius
 
 
-def _longest_edges(mesh: TriMesh) -> Vector:
-    """(f,) [m]; at least the smallest number above zero."""
-    x = mesh.rest[mesh.faces]
-    lengths = np.linalg.norm(x - np.roll(x, 1, axis=1), axis=2)
-    return np.maximum(lengths.max(axis=1), np.finfo(np.float64).tiny)
+def thinness(x: Points, faces: Faces) -> Vector:
+    """(f,) area over longest edge²: 0.43 for an equilateral triangle, 0 for one without area."""
+    corners = x[faces]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1, initial=0.0)
+    return face_areas(x, faces) / np.maximum(longest, 1e-150) ** 2
+
+
+def repeated_faces(faces: Faces) -> Flags:
+    """(f,) whether an earlier face has the same three vertices."""
+    _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+    again = np.ones(len(faces), dtype=bool)
+    again[first] = False
+    return again
 
 
 def check_coordinates(x: Array, name: str) -> None:

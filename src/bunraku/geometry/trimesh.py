@@ -92,8 +92,13 @@ def vertex_normals(x: Points, faces: Faces) -> Points:
     total = np.zeros_like(x)
     for axis in range(3):
         total[:, axis] = np.bincount(faces.reshape(-1), weights=np.repeat(weighted[:, axis], 3), minlength=len(x))
-    length = np.linalg.norm(total, axis=1, keepdims=True)
-    return np.divide(total, length, out=np.zeros_like(total), where=length > 0)
+    return unit_rows(total)
+
+
+def unit_rows(x: Points) -> Points:
+    """(n, 3) rows of length one; zero rows stay zero."""
+    length = np.linalg.norm(x, axis=1, keepdims=True)
+    return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
 
 
 def vertex_areas(x: Points, faces: Faces) -> Vector:

@@ -1,8 +1,8 @@
-"""Bytes ↔ meshes, animations, states: USD, OBJ (sequences), PC2, the frame cache, files that appear whole.
+"""Bytes ↔ surfaces, animations, states: USD, glTF, mesh sequences, point caches, the frame cache, whole files.
 
 At this border files become float64, metres, Y-up, seconds, and go back. Time is `frame / rate`, so
 frame 1001 at 24 frames per second lies at 1001/24 s whatever file it came from. Must not know: physics,
-direction, what a file is for. `pxr` is imported in `usd.py` alone, and only when a USD file is touched.
+direction, what a file is for. `pxr` is imported in `usd/` alone, and only when a USD file is touched.
 """
 
 from .atomic import atomic_files as atomic_files
@@ -12,19 +12,26 @@ from .atomic import process_lives as process_lives
 from .atomic import remove_leftovers as remove_leftovers
 from .atomic import write_json as write_json
 from .atomic import write_text as write_text
+from .axes import UNITS as UNITS
+from .axes import doubt_about_unit as doubt_about_unit
+from .axes import unit_name as unit_name
 from .cache import FrameCache as FrameCache
 from .clip import Clip as Clip
 from .clip import require_motion as require_motion
 from .files import content_hash as content_hash
 from .files import same_file as same_file
-from .pc2 import read_pc2 as read_pc2
+from .outgoing import Outgoing as Outgoing
 from .read import input_files as input_files
 from .read import read_animation as read_animation
 from .read import read_clip as read_clip
 from .read import read_mesh as read_mesh
+from .read import read_poses as read_poses
+from .read import read_surface as read_surface
+from .read import read_tets as read_tets
 from .sample import Sample as Sample
 from .sample import local_origin as local_origin
+from .survey import Survey as Survey
+from .survey import survey as survey
 from .write import write_animation as write_animation
 from .write import write_frames as write_frames
 from .write import write_mesh as write_mesh
-from .write import write_pc2 as write_pc2

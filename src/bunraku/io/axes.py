@@ -6,16 +6,49 @@ import math
 
 import numpy as np
 
-from bunraku.contracts import Array, input_error
+from bunraku.contracts import Array, Points, input_error
 
 UP_AXES = ("Y", "Z")
+UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
+"""name: length [m]"""
+_LARGEST, _SMALLEST = 4.0, 0.02  # [m] garments and characters lie between; beyond, the unit is doubted
+
+
+def length_of(unit: str | float, where: str = "unit") -> float:
+    """[m] of a unit given by its name or its length."""
+    if isinstance(unit, str):
+        if unit not in UNITS:
+            raise input_error("unknown unit", where=where, got=unit, allowed=", ".join(UNITS) + ", or metres")
+        return UNITS[unit]
+    check_units(float(unit), "Y", where)
+    return float(unit)
+
+
+def unit_name(meters_per_unit: float) -> str:
+    """'cm', or '0.3 m' for a length without a name."""
+    return next((name for name, length in UNITS.items() if math.isclose(length, meters_per_unit)),
+                f"{meters_per_unit:g} m")  # fmt: skip
+
+
+def doubt_about_unit(x: Points, meters_per_unit: float) -> str:
+    """'' or a sentence where a shape (n, 3) [m] is of a size no garment or character has, with a guess of the unit."""
+    sizes = np.ptp(x, axis=0) if len(x) else np.zeros(3)
+    size = float(sizes.max())
+    if not np.isfinite(size) or size == 0.0 or _SMALLEST <= size <= _LARGEST:
+        return ""
+    inside = {name: size / meters_per_unit * length for name, length in UNITS.items() if length != meters_per_unit}
+    name = min(inside, key=lambda one: abs(math.log(inside[one])))
+    return (
+        f"is {size:.3g} m large if its unit is {unit_name(meters_per_unit)}; "
+        f"in {name} it would be {inside[name]:.2g} m: if so, say unit = '{name}'"
+    )
 
 
 def check_units(meters_per_unit: float, up_axis: str, where: str) -> None:
     """Refuse a unit that is not a positive length, or an axis that is neither Y nor Z."""
     if not (math.isfinite(meters_per_unit) and meters_per_unit > 0):
         raise input_error(
-            "metersPerUnit must be positive",
+            "the unit must be a positive length",
             where=where,
             got=meters_per_unit,
             remedy="1.0 is metres, 0.01 cm",

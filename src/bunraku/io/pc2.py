@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import input_error
-from bunraku.geometry import TriMesh
+from bunraku.contracts import Array, Vector, input_error
+from bunraku.geometry import Surface
 
-from .clip import DEFAULT_RATE, Clip, Recording, as_clip
 from .files import read_bytes
 from .sample import Layout, Sample
 
@@ -24,45 +22,25 @@ _HEADER = struct.Struct("<12siiffi")
 _SIGNATURE = b"POINTCACHE2\0"
 
 
-def read_pc2(
-    path: str | Path,
-    mesh: TriMesh,
-    rate: float | None = None,
-    *,
-    meters_per_unit: float = 1.0,
-    up_axis: str = "Y",
-) -> Clip:
-    """The clip of a PC2 file on a mesh [m] that has its faces; rate in frames/s (24 where not given).
-
-    The mesh's rest shape is kept. The points are converted from the unit and up-axis given.
-    """
-    source = Path(path)
-    data = read_bytes(source)
-    where = str(source)
+def read_pc2(path: Path) -> tuple[Vector, Array]:
+    """Frame numbers (t,) and points (t, n, 3) of a PC2 file."""
+    data = read_bytes(path)
+    where = str(path)
     if len(data) < _HEADER.size or data[:12] != _SIGNATURE:
         raise input_error("is not a PC2 file", where=where, got=repr(data[:12]), allowed=repr(_SIGNATURE))
     _, _, points, start, step, samples = _HEADER.unpack_from(data)
-    if points != mesh.point_count:
+    if samples < 1 or points < 1 or not (np.isfinite(step) and step > 0 and np.isfinite(start)):
         raise input_error(
-            "another vertex count than the mesh", where=where, got=points, allowed=str(mesh.point_count),
-            remedy="give the mesh the cache was exported with",
-        )  # fmt: skip
-    if samples < 1 or not (np.isfinite(step) and step > 0 and np.isfinite(start)):
-        raise input_error("has a broken header", where=where, got=f"{samples} samples {step:g} frames apart")
+            "has a broken header", where=where, got=f"{samples} samples of {points} points {step:g} frames apart"
+        )
     expected = _HEADER.size + 12 * points * samples
     if len(data) < expected:
         raise input_error("is cut short", where=where, got=f"{len(data)} bytes", allowed=f"{expected} bytes")
     values = np.frombuffer(data, "<f4", 3 * points * samples, _HEADER.size).reshape(samples, points, 3)
-    frames = start + step * np.arange(samples, dtype=np.float64)
-    moving = Recording(
-        source, "", mesh.faces, values[0].astype(np.float64), frames, values.astype(np.float64),
-        DEFAULT_RATE if rate is None else rate, meters_per_unit, up_axis,
-    )  # fmt: skip
-    clip = as_clip(moving)
-    return replace(clip, animation=replace(clip.animation, mesh=mesh))
+    return start + step * np.arange(samples, dtype=np.float64), values.astype(np.float64)
 
 
-def write_pc2_body(target: Path, mesh: TriMesh, samples: Iterable[Sample], layout: Layout, where: str) -> None:
+def write_pc2_body(target: Path, surface: Surface, samples: Iterable[Sample], layout: Layout, where: str) -> None:
     """Write the samples, evenly spaced in frames, to the file `target`."""
     frames: list[float] = []
     with target.open("wb") as stream:
@@ -79,4 +57,4 @@ def write_pc2_body(target: Path, mesh: TriMesh, samples: Iterable[Sample], layou
                 remedy="write USD instead",
             )
         stream.seek(0)
-        stream.write(_HEADER.pack(_SIGNATURE, 1, mesh.point_count, start, step, len(frames)))
+        stream.write(_HEADER.pack(_SIGNATURE, 1, surface.point_count, start, step, len(frames)))

@@ -6,69 +6,126 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bunraku.contracts import input_error
-from bunraku.geometry import TriMesh
+import numpy as np
+
+from bunraku.contracts import Array, InputError, Vector, input_error
+from bunraku.geometry import Surface, TetMesh, TriMesh
 from bunraku.motion import Animation
 
-from .clip import Clip, Recording, as_clip, rest_mesh
+from .axes import length_of, to_metres
+from .caches import cache_files, record_cache
+from .clip import Clip, Recording, as_clip, named, rest_surface, welded_mesh
 from .files import missing
-from .obj import read_obj
-from .sequence import find_sequence, is_pattern, read_sequence
+from .gmsh import read_msh
+from .sequence import MESH_READERS, find_sequence, read_one, read_sequence
+from .tetgen import read_tetgen
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a file is wanted."""
+
+    prim: str | None = None
+    """which mesh of a file that holds several"""
+    clip: str | None = None
+    """which animation of a file that holds several"""
+    faces: Path | None = None
+    """the file with the faces of a point cache"""
+    rate: float | None = None
+    """[frames/s] at which motion given by curves is sampled"""
+    limit: int | None = None
+    """how many samples, from the first"""
 
 
 @dataclass(frozen=True)
 class _Format:
-    """How files of one kind are read: `record(path, prim, limit of samples)` and `files(path)`."""
+    """How files of one kind are read."""
 
-    record: Callable[[Path, str | None, int | None], Recording]
-    files: Callable[[Path], list[Path]]
+    record: Callable[[Path, Asked], Recording]
+    files: Callable[[Path, Asked], list[Path]]
+    answers: frozenset[str] = frozenset()
+    """the fields of `Asked` it understands, besides the rate and the limit"""
 
 
-def _record_usd(path: Path, prim: str | None, limit: int | None) -> Recording:
+def _record_usd(path: Path, asked: Asked) -> Recording:
     from .usd import read_usd
 
-    return read_usd(path, prim, limit)
+    return read_usd(path, asked.prim, asked.limit)
 
 
-def _usd_files(path: Path) -> list[Path]:
+def _usd_files(path: Path, asked: Asked) -> list[Path]:
     from .usd import used_files
 
     return used_files(path)
 
 
-def _record_obj(path: Path, prim: str | None, limit: int | None) -> Recording:
-    if prim is not None:
-        raise input_error("OBJ files have no prims", where=str(path), got=prim, remedy="leave prim out")
-    return read_sequence(path, limit=limit)
+def _record_gltf(path: Path, asked: Asked) -> Recording:
+    from .gltf import read_gltf
+
+    found = read_gltf(path, asked.prim, asked.limit, clip=asked.clip, rate=asked.rate)
+    return Recording(path, found.surface, found.prim_path, found.frames, found.points, found.rate, 1.0, "Y")
 
 
-def _obj_files(path: Path) -> list[Path]:
-    return list(find_sequence(path).values())
+def _gltf_files(path: Path, asked: Asked) -> list[Path]:
+    from .gltf import gltf_files
+
+    return gltf_files(path)
 
 
-_USD, _OBJ = _Format(_record_usd, _usd_files), _Format(_record_obj, _obj_files)
-_FORMATS = {".usd": _USD, ".usda": _USD, ".usdc": _USD, ".usdz": _USD, ".obj": _OBJ}
+def _record_cache(path: Path, asked: Asked) -> Recording:
+    return record_cache(path, asked.faces, asked.rate)
+
+
+_USD = _Format(_record_usd, _usd_files, frozenset({"prim"}))
+_GLTF = _Format(_record_gltf, _gltf_files, frozenset({"prim", "clip"}))
+_CACHE = _Format(_record_cache, lambda path, asked: cache_files(path, asked.faces), frozenset({"faces"}))
+_SEQUENCE = _Format(
+    lambda path, asked: read_sequence(path, asked.limit), lambda path, asked: list(find_sequence(path).values())
+)
+_FORMATS = {
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD), **dict.fromkeys((".gltf", ".glb"), _GLTF),
+    **dict.fromkeys(MESH_READERS, _SEQUENCE), **dict.fromkeys((".pc2", ".mdd"), _CACHE),
+}  # fmt: skip
+_ELSEWHERE = {
+    ".abc": "Alembic cannot be read here; convert it once: in Blender import it and export USD, or run "
+    "`usdcat cloth.abc -o cloth.usdc` with a USD built with Alembic",
+    ".fbx": "FBX cannot be read here; export USD or glTF from the program it came from, or import it in Blender and "
+    "export USD",
+    ".blend": "Blender files cannot be read here; export USD from Blender",
+    **dict.fromkeys((".ma", ".mb"), "Maya files cannot be read here; export USD from Maya"),
+    ".bgeo": "Houdini geometry cannot be read here; write USD from Houdini",
+    **dict.fromkeys(
+        (".msh", ".node", ".ele"), "holds a solid of tetrahedra, not an animated surface; read it with read_tets"
+    ),
+}
+
+
+def read_surface(
+    path: str | Path,
+    prim: str | None = None,
+    *,
+    unit: str | float | None = None,
+    up_axis: str | None = None,
+) -> Surface:
+    """The surface of a file as the file has it, at rest [m, Y-up]: polygons, split points, what is painted on them."""
+    return rest_surface(_still(Path(path), prim, unit, up_axis))
 
 
 def read_mesh(
     path: str | Path,
     prim: str | None = None,
     *,
-    meters_per_unit: float | None = None,
+    unit: str | float | None = None,
     up_axis: str | None = None,
+    sew: bool = True,
 ) -> TriMesh:
-    """The mesh of a file [m, Y-up]: its rest shape where it moves.
+    """The mesh of a file for physics [m, Y-up]: its rest shape where it moves.
 
-    `prim` names the mesh in a USD file that holds several. The file's unit and up-axis (OBJ: metres, Y) are
-    overridden by `meters_per_unit` and `up_axis`.
+    Polygons are triangulated, seams are sewn (`sew=False` leaves them), elements without meaning are left out with a
+    note. `prim` names the mesh in a file that holds several. `unit` ('cm', or its length in metres) and `up_axis`
+    override the file's own; where it does not say, metres and Y.
     """
-    source = Path(path)
-    if source.is_file() and source.suffix.lower() == ".obj" and prim is None:
-        rest, faces = read_obj(source)
-        recording = Recording(source, "", faces, rest, rest[:0, 0], rest[None, :0], 1.0, 1.0, "Y")
-    else:
-        recording = _format(source).record(source, prim, 1)
-    return rest_mesh(_overridden(recording, None, meters_per_unit, up_axis))
+    return welded_mesh(_still(Path(path), prim, unit, up_axis), sew=sew)
 
 
 def read_clip(
@@ -76,18 +133,38 @@ def read_clip(
     prim: str | None = None,
     rate: float | None = None,
     *,
-    meters_per_unit: float | None = None,
+    clip: str | None = None,
+    faces: str | Path | None = None,
+    unit: str | float | None = None,
     up_axis: str | None = None,
+    sew: bool = True,
 ) -> Clip:
     """The animation of a file with the file's frame numbers, rate, unit and axis.
 
-    `path` is a USD file, or an OBJ sequence: a folder, a glob, `name.####.obj`, `name.%04d.obj` or its
-    first file. `rate` [frames/s] overrides the file's; OBJ has none, 24 where not given. Points are in world
-    space, metres and Y-up, times are frame / rate. A still mesh gives a clip of one frame.
+    `path` is a USD or glTF file, a PC2 or MDD cache (`faces`: the mesh file it belongs to; the one of the same name
+    where not given), or a sequence of OBJ, PLY, OFF or STL: a folder, a glob, `name.####.obj`, `name.%04d.obj` or its
+    first file. `prim` and glTF's `clip` choose where there are several. `rate` [frames/s] overrides the file's; 24
+    where neither says. Points are in world space, metres and Y-up, times are frame / rate. A still mesh gives a clip
+    of one frame. For the rest see `read_mesh`.
     """
+    found = record(path, prim, rate, clip=clip, faces=faces, unit=unit, up_axis=up_axis)
+    return as_clip(found, rate, sew=sew)
+
+
+def record(
+    path: str | Path,
+    prim: str | None = None,
+    rate: float | None = None,
+    *,
+    clip: str | None = None,
+    faces: str | Path | None = None,
+    unit: str | float | None = None,
+    up_axis: str | None = None,
+) -> Recording:
+    """What a file says, in its own unit and axes (or those given instead); parameters as for `read_clip`."""
     source = Path(path)
-    recording = _format(source).record(source, prim, None)
-    return as_clip(_overridden(recording, rate, meters_per_unit, up_axis))
+    asked = Asked(prim, clip, None if faces is None else Path(faces), rate)
+    return _overridden(_format(source, asked).record(source, asked), unit, up_axis)
 
 
 def read_animation(
@@ -95,42 +172,96 @@ def read_animation(
     prim: str | None = None,
     rate: float | None = None,
     *,
-    meters_per_unit: float | None = None,
+    clip: str | None = None,
+    faces: str | Path | None = None,
+    unit: str | float | None = None,
     up_axis: str | None = None,
+    sew: bool = True,
 ) -> Animation:
     """The animation of a file, as `read_clip` reads it: metres, Y-up, seconds = frame / rate."""
-    return read_clip(path, prim, rate, meters_per_unit=meters_per_unit, up_axis=up_axis).animation
+    return read_clip(path, prim, rate, clip=clip, faces=faces, unit=unit, up_axis=up_axis, sew=sew).animation
 
 
-def input_files(path: str | Path) -> list[Path]:
+def read_poses(
+    path: str | Path,
+    prim: str | None = None,
+    rate: float | None = None,
+    *,
+    unit: str | float | None = None,
+    up_axis: str | None = None,
+) -> tuple[Vector, Array]:
+    """Frame numbers (t,) and points (t, n, 3) [m, Y-up] of a file, point by point as the file has them."""
+    found = record(path, prim, rate, unit=unit, up_axis=up_axis)
+    moving = found.surface.points[None] if found.points is None else found.points
+    frames = np.zeros(1) if found.frames is None else found.frames
+    return frames, to_metres(moving, found.unit, found.up_axis)
+
+
+def read_tets(path: str | Path, *, unit: str | float | None = None, up_axis: str = "Y") -> TetMesh:
+    """The tetrahedra of a gmsh `.msh` or a TetGen `.node`/`.ele` pair [m, Y-up]."""
+    source = Path(path)
+    readers = {".msh": read_msh, ".node": read_tetgen, ".ele": read_tetgen}
+    if source.suffix.lower() not in readers:
+        raise input_error(
+            "holds no tetrahedra", where=str(source), got=source.suffix or "no suffix", allowed=", ".join(readers)
+        )
+    if not source.exists():
+        raise missing(source)
+    body = readers[source.suffix.lower()](source)
+    return TetMesh(to_metres(body.rest, 1.0 if unit is None else length_of(unit), up_axis), body.tets)
+
+
+def input_files(path: str | Path, *, faces: str | Path | None = None) -> list[Path]:
     """Every file `read_clip(path)` reads: the numbered ones of a sequence, the layers of a USD stage."""
     source = Path(path)
-    return _format(source).files(source)
+    asked = Asked(faces=None if faces is None else Path(faces))
+    return _format(source, asked).files(source, asked)
 
 
-def _format(path: Path) -> _Format:
-    """The format of a path: by its suffix; folders and patterns are OBJ sequences."""
-    known = _FORMATS.get(path.suffix.lower())
-    if path.is_dir():
-        return _OBJ
-    if known is _OBJ and (is_pattern(path) or not path.exists()):
-        return _OBJ
-    if not path.exists():
+def _still(path: Path, prim: str | None, unit: str | float | None, up_axis: str | None) -> Recording:
+    """The recording of one shape: of a sequence's file, that file alone."""
+    asked = Asked(prim=prim, limit=1)
+    chosen = _format(path, asked)
+    alone = chosen is _SEQUENCE and path.is_file()
+    recording = Recording(path, read_one(path)) if alone else chosen.record(path, asked)
+    return _overridden(recording, unit, up_axis)
+
+
+def _format(path: Path, asked: Asked) -> _Format:
+    """The format of a path: by its suffix; folders and patterns are sequences."""
+    known = _SEQUENCE if path.is_dir() else _FORMATS.get(path.suffix.lower())
+    sequence = known is _SEQUENCE and not path.is_file()
+    if not sequence and not path.exists():
         raise missing(path)
     if known is None:
-        raise input_error(
-            "unknown kind of file", where=str(path), got=path.suffix or "no suffix",
-            allowed=", ".join(_FORMATS), remedy="export USD or OBJ",
-        )  # fmt: skip
+        raise _unknown(path)
+    for name in ("prim", "clip", "faces"):
+        if getattr(asked, name) is not None and name not in known.answers:
+            kind = path.suffix.lower() or "sequences"
+            raise input_error(
+                f"{kind} files have no {name}",
+                where=str(path),
+                got=str(getattr(asked, name)),
+                remedy=f"leave {name} out",
+            )
+    if asked.clip is not None and known is not _GLTF:
+        raise input_error("only glTF files have named clips", where=named(path, ""), got=asked.clip)
     return known
 
 
-def _overridden(
-    recording: Recording, rate: float | None, meters_per_unit: float | None, up_axis: str | None
-) -> Recording:
+def _unknown(path: Path) -> InputError:
+    suffix = path.suffix.lower()
+    if suffix in _ELSEWHERE:
+        return input_error(_ELSEWHERE[suffix], where=str(path), got=suffix)
+    return input_error(
+        "unknown kind of file", where=str(path), got=path.suffix or "no suffix",
+        allowed=", ".join(_FORMATS), remedy="export USD or OBJ",
+    )  # fmt: skip
+
+
+def _overridden(recording: Recording, unit: str | float | None, up_axis: str | None) -> Recording:
     return replace(
         recording,
-        rate=recording.rate if rate is None else float(rate),
-        meters_per_unit=recording.meters_per_unit if meters_per_unit is None else float(meters_per_unit),
+        meters_per_unit=recording.meters_per_unit if unit is None else length_of(unit),
         up_axis=recording.up_axis if up_axis is None else up_axis,
     )

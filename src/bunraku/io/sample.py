@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.geometry import TriMesh
+from bunraku.geometry import Surface, TriMesh
 from bunraku.motion import Animation
 
 from .axes import from_metres
@@ -57,10 +57,10 @@ def local_origin(x: Points) -> Vector:
     return np.round(centre) if far else np.zeros(3)
 
 
-def checked(samples: Iterable[Sample], mesh: TriMesh, where: str) -> Iterator[Sample]:
+def checked(samples: Iterable[Sample], surface: Surface, where: str) -> Iterator[Sample]:
     """The samples, each refused by frame where its shape, its values or its order is wrong."""
     last = -np.inf
-    shape = (mesh.point_count, 3)
+    shape = (surface.point_count, 3)
     for sample in samples:
         place = f"{where}, frame {sample.frame:g}"
         if not sample.frame > last:
@@ -75,7 +75,7 @@ def checked(samples: Iterable[Sample], mesh: TriMesh, where: str) -> Iterator[Sa
         yield sample
 
 
-def with_velocities(samples: Iterable[Sample], mesh: TriMesh, rate: float) -> Iterator[Sample]:
+def with_velocities(samples: Iterable[Sample], rate: float) -> Iterator[Sample]:
     """The samples with velocities, where they had none those of `Animation` through the neighbours.
 
     Holds three samples at a time.
@@ -84,19 +84,66 @@ def with_velocities(samples: Iterable[Sample], mesh: TriMesh, rate: float) -> It
     for count, sample in enumerate(samples, start=1):
         window.append(sample)
         if count == 3:
-            yield _moving(window[0], window, mesh, rate)
+            yield _moving(window[0], window, rate)
         if count >= 3:
-            yield _moving(window[1], window, mesh, rate)
+            yield _moving(window[1], window, rate)
     if 0 < len(window) < 3:
-        yield _moving(window[0], window, mesh, rate)
+        yield _moving(window[0], window, rate)
     if len(window) > 1:
-        yield _moving(window[-1], window, mesh, rate)
+        yield _moving(window[-1], window, rate)
 
 
-def _moving(sample: Sample, window: Iterable[Sample], mesh: TriMesh, rate: float) -> Sample:
+def _moving(sample: Sample, window: Iterable[Sample], rate: float) -> Sample:
     if sample.velocities is not None:
         return sample
     near = list(window)
     times = np.array([other.frame for other in near]) / rate
-    motion = Animation(mesh, times, np.stack([other.points for other in near]))
+    bare = TriMesh(sample.points, np.zeros((0, 3), dtype=np.int64))
+    motion = Animation(bare, times, np.stack([other.points for other in near]))
     return replace(sample, velocities=motion.velocity(sample.frame / rate))
+
+
+def with_shutter(samples: Iterable[Sample], shutter: tuple[float, float], rate: float) -> Iterator[Sample]:
+    """The samples, and between them those at the opening and closing of a shutter [frames] about each frame.
+
+    Between two frames points follow the cubic through their positions and velocities; before the first frame and
+    after the last they go on straight. Holds two samples at a time.
+    """
+    before: Sample | None = None
+    written = -np.inf
+    for sample in samples:
+        for frame in _moments(before, sample, shutter):
+            if frame > written + 1e-6:
+                yield _between(before, sample, frame, rate)
+                written = frame
+        before = sample
+    if before is not None:
+        for frame in _moments(before, None, shutter):
+            if frame > written + 1e-6:
+                yield _between(before, None, frame, rate)
+
+
+def _moments(before: Sample | None, after: Sample | None, shutter: tuple[float, float]) -> list[float]:
+    """Frames to write after `before` up to and with `after`."""
+    found = [one.frame + offset for one in (before, after) if one is not None for offset in (*shutter, 0.0)]
+    low = -np.inf if before is None else before.frame
+    high = np.inf if after is None else after.frame
+    return sorted(frame for frame in set(found) if low < frame <= high or (before is None and frame <= high))
+
+
+def _between(before: Sample | None, after: Sample | None, frame: float, rate: float) -> Sample:
+    """The sample at a moment between two, which carry velocities; beyond them on a straight line."""
+    if before is None or after is None:
+        near = before or after
+        assert near is not None and near.velocities is not None
+        return Sample(frame, near.points + (frame - near.frame) / rate * near.velocities, near.velocities)
+    assert before.velocities is not None and after.velocities is not None
+    if frame == after.frame:
+        return after
+    span = (after.frame - before.frame) / rate
+    u = (frame - before.frame) / (after.frame - before.frame)
+    rise = after.points - before.points
+    start, end = span * before.velocities, span * after.velocities
+    points = before.points + u * start + u**2 * (3 * rise - 2 * start - end) + u**3 * (start + end - 2 * rise)
+    slope = start + 2 * u * (3 * rise - 2 * start - end) + 3 * u**2 * (start + end - 2 * rise)
+    return Sample(frame, points, slope / span)

@@ -1,21 +1,31 @@
-"""Numbered OBJ files as one animation: finding them, reading them, naming them."""
+"""Numbered files, a mesh a frame, as one animation: finding them, reading them, naming them."""
 
 from __future__ import annotations
 
 import glob
 import logging
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from bunraku.contracts import input_error
+from bunraku.geometry import Surface
 
-from .clip import DEFAULT_RATE, Recording
+from .clip import Recording
 from .files import missing
 from .obj import read_obj
+from .off import read_off
+from .ply import read_ply
+from .stl import read_stl
 
 _log = logging.getLogger(__name__)
+
+MESH_READERS: Mapping[str, Callable[[Path], Surface]] = {
+    ".obj": read_obj, ".ply": read_ply, ".off": read_off, ".stl": read_stl,
+}  # fmt: skip
+"""how a file of one mesh is read"""
 
 _PLACE = re.compile(r"#+|%0?\d*d")
 _NUMBERED = re.compile(r"^(?P<head>.*?)(?P<number>(?:(?<![^._])-)?\d+)(?P<tail>\D*)$")
@@ -44,7 +54,7 @@ def find_sequence(path: Path) -> dict[int, Path]:
     A single file that has no number is one frame, number 0.
     """
     if path.is_dir():
-        found = _one_sequence(sorted(file for file in path.iterdir() if file.suffix.lower() == ".obj"), path)
+        found = _one_sequence(sorted(file for file in path.iterdir() if file.suffix.lower() in MESH_READERS), path)
     elif path.is_file():
         found = _following(path)
     elif is_pattern(path):
@@ -55,49 +65,37 @@ def find_sequence(path: Path) -> dict[int, Path]:
         raise missing(path)
     if not found:
         raise input_error(
-            "no OBJ file fits", where=str(path), allowed="a folder of numbered .obj files, name.####.obj, "
+            "no numbered file fits", where=str(path), allowed="a folder of numbered .obj or .ply files, name.####.obj, "
             "name.%04d.obj, name.*.obj or the first file", remedy="check the folder and the name",
         )  # fmt: skip
     return found
 
 
-def read_sequence(
-    path: Path,
-    rate: float | None = None,
-    meters_per_unit: float = 1.0,
-    up_axis: str = "Y",
-    limit: int | None = None,
-) -> Recording:
-    """The recording of an OBJ sequence (its first `limit` files); a topology change is refused by frame."""
+def read_sequence(path: Path, limit: int | None = None) -> Recording:
+    """The recording of a sequence (its first `limit` files); a topology change is refused by frame."""
     files = dict(list(find_sequence(path).items())[:limit])
     _report_gaps(list(files), path)
     (first, file), *others = files.items()
-    rest, faces = read_obj(file)
-    points = np.empty((len(files), *rest.shape))
-    points[0] = rest
+    surface = read_one(file)
+    points = np.empty((len(files), *surface.points.shape))
+    points[0] = surface.points
     for k, (frame, file) in enumerate(others, start=1):
-        x, now = read_obj(file)
-        if len(x) != len(rest) or not np.array_equal(now, faces):
-            alike = x.shape == rest.shape and now.shape == faces.shape
+        now = read_one(file)
+        if not now.same_topology(surface):
+            alike = now.shape_in_words() == surface.shape_in_words()
             raise input_error(
                 f"the topology changes at frame {frame}", where=str(file),
-                got=f"{len(x)} vertices, {len(now)} triangles" + (" wired differently" if alike else ""),
-                allowed=f"{len(rest)} vertices, {len(faces)} triangles as in frame {first}",
+                got=now.shape_in_words() + (" wired differently" if alike else ""),
+                allowed=f"{surface.shape_in_words()} as in frame {first}",
                 remedy="export every frame with the same mesh",
             )  # fmt: skip
-        points[k] = x
-    frames = np.array(list(files), dtype=np.float64)
-    return Recording(
-        path,
-        "",
-        faces,
-        rest,
-        frames,
-        points,
-        DEFAULT_RATE if rate is None else rate,
-        meters_per_unit,
-        up_axis,
-    )
+        points[k] = now.points
+    return Recording(path, surface, frames=np.array(list(files), dtype=np.float64), points=points)
+
+
+def read_one(file: Path) -> Surface:
+    """The surface of a file that holds one mesh."""
+    return MESH_READERS[file.suffix.lower()](file)
 
 
 def _fitting(pattern: Path) -> dict[int, Path]:
@@ -122,7 +120,7 @@ def _following(first: Path) -> dict[int, Path]:
 def _family(file: Path) -> tuple[str, str] | None:
     """What numbered files of one sequence share: the name before and after the number."""
     name = _NUMBERED.match(file.stem)
-    return (name["head"], name["tail"]) if name else None
+    return (name["head"], name["tail"] + file.suffix) if name else None
 
 
 def _one_sequence(files: list[Path], where: Path) -> dict[int, Path]:
@@ -131,7 +129,7 @@ def _one_sequence(files: list[Path], where: Path) -> dict[int, Path]:
     if len(families) > 1:
         raise input_error(
             "several sequences", where=str(where),
-            got=", ".join(f"{head}####{tail}.obj" for head, tail in families),
+            got=", ".join(f"{head}####{tail}" for head, tail in families),
             remedy="give the pattern of one of them",
         )  # fmt: skip
     if not families and len(files) == 1:

@@ -1,9 +1,10 @@
-"""Writing animations: USD, OBJ sequences, PC2. Whole files or none."""
+"""Writing: meshes, animations and tetrahedra in every format that can hold them. Whole files or none."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -11,42 +12,59 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.geometry import TriMesh
+from bunraku.geometry import NORMALS, Scope, Surface, SurfaceNormals, TetMesh, TriMesh, without_normals
 from bunraku.motion import Animation
 
 from .atomic import atomic_files, atomic_write, write_bytes
-from .axes import check_units, from_metres
-from .clip import check_rate
-from .obj import format_obj
+from .axes import check_units, from_metres, length_of
+from .clip import Clip, check_rate
+from .gmsh import format_msh
+from .mdd import write_mdd_body
+from .obj import ObjText, format_obj
+from .off import format_off
+from .outgoing import Onto, Outgoing
 from .pc2 import write_pc2_body
-from .sample import Layout, Sample, checked, local_origin, with_velocities
+from .ply import format_ply
+from .sample import Layout, Sample, checked, local_origin, with_shutter, with_velocities
 from .sequence import frame_name, is_pattern
+from .stl import format_stl
+from .tetgen import format_tetgen
 from .timeline import timeline
+from .winding import outward
 
 _USD = (".usd", ".usda", ".usdc")
-_ALLOWED = ".usd, .usda, .usdc, .pc2, name.####.obj, or a folder for numbered OBJ files"
+_CACHES = {".pc2": write_pc2_body, ".mdd": write_mdd_body}
+_MESHES: Mapping[str, Callable[[Surface], bytes]] = {
+    ".obj": format_obj, ".ply": format_ply, ".off": format_off, ".stl": format_stl,
+}  # fmt: skip
+_ALLOWED = (
+    ".usd, .usda, .usdc, .pc2, .mdd, .glb, name.####.obj (or .ply, .off, .stl), or a folder for numbered OBJ files"
+)
 
 
 def write_animation(
     path: str | Path,
     animation: Animation,
     *,
+    like: Clip | None = None,
     frames: ArrayLike | None = None,
     rate: float | None = None,
     origin: ArrayLike | None = None,
     prim: str = "/bunraku/shell",
-    up_axis: str = "Y",
-    meters_per_unit: float = 1.0,
+    up_axis: str | None = None,
+    unit: str | float | None = None,
     velocities: Array | None = None,
 ) -> None:
-    """Write an animation: USD by its suffix, a numbered OBJ sequence (`name.####.obj` or a folder), or PC2.
+    """Write an animation: USD, PC2, MDD or GLB by its suffix, or a numbered sequence (`name.####.obj` or a folder).
 
     One sample a time. `frames` (t,) are their numbers, `rate` the frames per second; what is not given
     follows from `animation.times`. `velocities` (t, n, 3) [m/s]: the animation's own where not given.
-    For the rest see `write_frames`.
+    `like` is the clip the animation was made from: what is written has its points, polygons, texture coordinates,
+    names, unit, axis and rate; where it is USD, a layer over it. For the rest see `write_frames`.
     """
     if not str(path):
         raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
+    rate = like.rate if rate is None and like is not None else rate
     numbers, rate = timeline(animation.times, _optional(frames), rate, str(path))
     if velocities is not None and np.shape(velocities) != animation.points.shape:
         raise input_error(
@@ -54,76 +72,109 @@ def write_animation(
             allowed=str(animation.points.shape),
         )  # fmt: skip
     bare = (Sample(float(k), x) for k, x in zip(numbers, animation.points, strict=True))
-    deque(checked(bare, animation.mesh, str(path)), maxlen=0)  # before velocities spread what is not finite
+    deque(checked(bare, Surface.of(animation.mesh), str(path)), maxlen=0)  # before velocities spread what is not finite
+    stream = _samples(animation, numbers, velocities)
+    if like is None:
+        write_frames(
+            path, animation.mesh, stream, rate=rate, origin=origin, prim=prim, up_axis=up_axis or "Y",
+            unit=1.0 if unit is None else unit,
+        )  # fmt: skip
+        return
+    going = Outgoing.of(like, _levels(like.mesh, animation.mesh, str(path)))
     write_frames(
-        path, animation.mesh, _samples(animation, numbers, velocities), rate=rate, origin=origin, prim=prim,
-        up_axis=up_axis, meters_per_unit=meters_per_unit,
+        path, going.surface, (going.sample(one.frame, one.points, one.velocities) for one in stream), rate=rate,
+        origin=origin, prim=prim, up_axis=up_axis or like.up_axis, unit=like.meters_per_unit if unit is None else unit,
+        onto=going.onto,
     )  # fmt: skip
 
 
 def write_frames(
     path: str | Path,
-    mesh: TriMesh,
+    shape: Surface | TriMesh,
     samples: Iterable[Sample],
     *,
     rate: float,
     origin: ArrayLike | None = None,
     prim: str = "/bunraku/shell",
     up_axis: str = "Y",
-    meters_per_unit: float = 1.0,
+    unit: str | float = 1.0,
+    onto: Onto | None = None,
+    shutter: tuple[float, float] | None = None,
+    clips: bool = False,
 ) -> None:
-    """Write samples as they come, so that a long take need not be in memory; `mesh` has faces and rest shape.
+    """Write samples as they come, so that a long take need not be in memory; `shape` has polygons and rest shape.
 
     USD: a time sample of points, normals, velocities [units/s] and extent a frame, the rest shape as primvar
     `rest`. Points are float32 about `origin` (3,) [m], which becomes the prim's double-precision translation;
-    None takes the world's origin, or the first frame's centre where that lies far away. The same input gives
-    the same bytes. On any failure nothing appears at `path`, and what stood there stays.
+    None takes the world's origin, or the first frame's centre where that lies far away. With `onto` the file is a
+    layer over another stage: its prim moved, or with another topology a prim beside it. `shutter` (open, close)
+    [frames] adds samples about each frame; `clips` puts each of USD's samples in a file of its own (value clips, in
+    the folder `<name>_clips`). The same input gives the same bytes. On any failure nothing appears at
+    `path`, and what stood there stays.
     """
     if not str(path):
         raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
     target = Path(path)
-    where = str(target)
-    check_units(meters_per_unit, up_axis, where)
+    where, suffix = str(target), target.suffix.lower()
+    surface = shape if isinstance(shape, Surface) else Surface.of(shape)
     check_rate(rate, where)
-    first, stream = _peeked(checked(samples, mesh, where), where)
-    about = np.zeros(3) if target.suffix.lower() not in _USD else _origin(origin, first, where)
-    layout = Layout(float(rate), about, up_axis, float(meters_per_unit))
-    if target.suffix.lower() in (*_USD, ".pc2"):
-        stream = _in_single_precision(stream, mesh, layout, where)
-    if target.suffix.lower() in _USD:
-        _write_usd(target, mesh, stream, layout, prim)
-    elif target.suffix.lower() == ".pc2":
-        _write_pc2(target, mesh, stream, layout)
-    elif target.suffix.lower() == ".obj" and is_pattern(target):
-        _write_sequence(target, mesh, stream, layout, create=False)
+    check_units(length_of(unit, where), up_axis, where)
+    first, stream = _peeked(checked(samples, surface, where), where)
+    about = np.zeros(3) if suffix not in _USD else _origin(origin, first, where)
+    layout = Layout(float(rate), about, up_axis, length_of(unit, where))
+    if shutter is not None:
+        stream = with_shutter(with_velocities(stream, layout.rate), shutter, layout.rate)
+    if suffix in (*_USD, *_CACHES, ".glb"):
+        stream = _in_single_precision(stream, surface, layout, where)
+    if suffix not in _USD:
+        surface = outward(surface)
+    if suffix in _USD:
+        _write_usd(target, surface, stream, layout, prim, onto, clips)
+    elif suffix in _CACHES:
+        _write_cache(target, surface, stream, layout)
+    elif suffix == ".glb":
+        _write_glb(target, surface, stream, layout)
+    elif suffix in _MESHES and is_pattern(target):
+        _write_sequence(target, surface, stream, layout, create=False)
     elif target.suffix == "" or target.is_dir():
-        _write_sequence(target / f"{target.absolute().name}.####.obj", mesh, stream, layout, create=True)
+        _write_sequence(target / f"{target.absolute().name}.####.obj", surface, stream, layout, create=True)
     else:
-        remedy = f"{target.stem}.####.obj" if target.suffix.lower() == ".obj" else f"{target.stem}.usdc"
+        remedy = f"{target.stem}.####{suffix}" if suffix in _MESHES else f"{target.stem}.usdc"
         raise input_error("cannot hold an animation", where=where, got=target.suffix, allowed=_ALLOWED, remedy=remedy)
 
 
-def write_pc2(
-    path: str | Path,
-    animation: Animation,
-    *,
-    frames: ArrayLike | None = None,
-    rate: float | None = None,
-    up_axis: str = "Y",
-    meters_per_unit: float = 1.0,
+def write_mesh(
+    path: str | Path, shape: Surface | TriMesh | TetMesh, *, up_axis: str = "Y", unit: str | float = 1.0
 ) -> None:
-    """Write `path` (.pc2) and beside it the rest shape as .obj of the same name, for Blender's Mesh Cache."""
-    if Path(path).suffix.lower() != ".pc2":
-        raise input_error("must end in .pc2", where=str(path), got=Path(path).suffix, remedy=f"{path}.pc2")
-    write_animation(path, animation, frames=frames, rate=rate, up_axis=up_axis, meters_per_unit=meters_per_unit)
+    """Write one shape: OBJ, PLY, OFF, STL, GLB or USD; tetrahedra as gmsh `.msh` or a TetGen `.node`/`.ele` pair."""
+    target = Path(path)
+    suffix, length = target.suffix.lower(), length_of(unit, str(path))
+    check_units(length, up_axis, str(path))
+    if isinstance(shape, TetMesh):
+        _write_tets(target, TetMesh(from_metres(shape.rest, length, up_axis), shape.tets))
+        return
+    surface = shape if isinstance(shape, Surface) else Surface.of(shape)
+    if suffix in (*_USD, ".glb"):
+        still = Sample(0.0, surface.points, np.zeros_like(surface.points))
+        write_frames(target, surface, [still], rate=24.0, up_axis=up_axis, unit=length, prim="/bunraku/mesh")
+        return
+    if suffix not in _MESHES:
+        raise input_error(
+            "cannot hold a mesh", where=str(path), got=target.suffix, allowed=", ".join([*_MESHES, ".glb", *_USD])
+        )
+    surface = outward(surface)
+    write_bytes(target, _MESHES[suffix](_in_file(surface, surface.points, Layout(24.0, np.zeros(3), up_axis, length))))
 
 
-def write_mesh(path: str | Path, mesh: TriMesh, *, up_axis: str = "Y", meters_per_unit: float = 1.0) -> None:
-    """Write the rest shape as an OBJ file."""
-    if Path(path).suffix.lower() != ".obj":
-        raise input_error("cannot hold a mesh", where=str(path), got=Path(path).suffix, allowed=".obj")
-    check_units(meters_per_unit, up_axis, str(path))
-    write_bytes(path, format_obj(from_metres(mesh.rest, meters_per_unit, up_axis), mesh.faces))
+def _levels(coarse: TriMesh, fine: TriMesh, where: str) -> int:
+    """How often the clip's mesh was subdivided to become the animation's."""
+    for levels in range(9):
+        if len(coarse.faces) * 4**levels == len(fine.faces):
+            return levels
+    raise input_error(
+        "the animation's mesh is not that of `like`, nor a subdivision of it", where=where,
+        got=f"{len(fine.faces)} faces", allowed=f"{len(coarse.faces)}, or 4, 16, … times as many",
+    )  # fmt: skip
 
 
 def _samples(animation: Animation, frames: Vector, velocities: Array | None) -> Iterator[Sample]:
@@ -140,7 +191,7 @@ def _peeked(samples: Iterator[Sample], where: str) -> tuple[Sample, Iterator[Sam
     return first, chain([first], samples)
 
 
-def _in_single_precision(samples: Iterator[Sample], mesh: TriMesh, layout: Layout, where: str) -> Iterator[Sample]:
+def _in_single_precision(samples: Iterator[Sample], surface: Surface, layout: Layout, where: str) -> Iterator[Sample]:
     """The samples; refused where the file's float32 numbers could not hold them."""
     most = float(np.finfo(np.float32).max)
 
@@ -149,10 +200,10 @@ def _in_single_precision(samples: Iterator[Sample], mesh: TriMesh, layout: Layou
         if not largest <= most:
             raise input_error(
                 f"{what} too large for the file's single precision", where=where, got=f"{largest:.3g}",
-                allowed=f"up to {most:.3g}", remedy="a larger meters_per_unit",
+                allowed=f"up to {most:.3g}", remedy="a larger unit",
             )  # fmt: skip
 
-    check(layout.place(mesh.rest), "the rest shape is")
+    check(layout.place(surface.points), "the rest shape is")
     for sample in samples:
         check(layout.place(sample.points), f"frame {sample.frame:g}: coordinates are")
         if sample.velocities is not None:
@@ -173,23 +224,83 @@ def _optional(frames: ArrayLike | None) -> Vector | None:
     return None if frames is None else np.asarray(frames, dtype=np.float64)
 
 
-def _write_usd(target: Path, mesh: TriMesh, samples: Iterator[Sample], layout: Layout, prim: str) -> None:
+def _write_usd(
+    target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout, prim: str, onto: Onto | None, clips: bool
+) -> None:
     from .usd import check_prim_path, write_usd
 
     check_prim_path(prim)
+    moving = with_velocities(samples, layout.rate)
+    beside = target.with_name(f"{target.stem}_clips")
     with atomic_write(target) as temporary:
-        write_usd(temporary, mesh, with_velocities(samples, mesh, layout.rate), layout, prim)
+        if not clips:
+            write_usd(temporary, surface, moving, layout, prim, onto)
+            return
+        with atomic_files(beside, create=True) as folder:
+            write_usd(temporary, surface, moving, layout, prim, onto, (folder, beside.name))
 
 
-def _write_pc2(target: Path, mesh: TriMesh, samples: Iterator[Sample], layout: Layout) -> None:
+def _write_cache(target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout) -> None:
+    """A cache, and beside it the rest shape as .obj of the same name, for Blender's Mesh Cache."""
     with atomic_files(target.parent) as folder:
-        write_pc2_body(folder / target.name, mesh, samples, layout, str(target))
-        rest = format_obj(layout.place(mesh.rest), mesh.faces)
+        _CACHES[target.suffix.lower()](folder / target.name, surface, samples, layout, str(target))
+        rest = format_obj(_in_file(surface, surface.points, layout))
         (folder / target.with_suffix(".obj").name).write_bytes(rest)
 
 
-def _write_sequence(pattern: Path, mesh: TriMesh, samples: Iterator[Sample], layout: Layout, *, create: bool) -> None:
+def _write_glb(target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout) -> None:
+    """glTF is metres and Y-up whatever the guide's file was, and begins at zero seconds."""
+    from .gltf import format_glb
+
+    every = list(samples)
+    times = np.array([one.frame for one in every]) / layout.rate
+    normals = SurfaceNormals.of(surface)
+    if normals.scope is not Scope.POINT:  # a point can have one normal only: smooth, but moving with the shape
+        normals = SurfaceNormals.of(without_normals(surface))
+    lit = replace(
+        without_normals(surface), attributes=(*without_normals(surface).attributes, normals.at(surface.points))
+    )
+    shades = (np.asarray(normals.at(one.points).values, dtype=np.float64) for one in every)
+    data = format_glb(
+        lit, np.stack([one.points for one in every]), times - times[0], target.stem, frames_normals=shades
+    )
+    write_bytes(target, data)
+
+
+def _write_sequence(
+    pattern: Path, surface: Surface, samples: Iterator[Sample], layout: Layout, *, create: bool
+) -> None:
+    suffix = pattern.suffix.lower()
+    text = ObjText(surface) if suffix == ".obj" else None
+    normals = SurfaceNormals.of(surface) if surface.attribute(NORMALS) is not None else None
     with atomic_files(pattern.parent, create=create) as folder:
         for sample in samples:
-            text = format_obj(layout.place(sample.points), mesh.faces)
-            (folder / frame_name(pattern, sample.frame)).write_bytes(text)
+            name = frame_name(pattern, sample.frame)
+            if text is not None:
+                local = layout.place(sample.points)
+                data = text.at(local, None if normals is None else normals.at(local))
+            else:
+                data = _MESHES[suffix](_in_file(surface, sample.points, layout, normals))
+            (folder / name).write_bytes(data)
+
+
+def _in_file(surface: Surface, points: Points, layout: Layout, normals: SurfaceNormals | None = None) -> Surface:
+    """The surface with points (n, 3) [m] in the file's coordinates, and normals to match."""
+    local = layout.place(points)
+    if normals is None and surface.attribute(NORMALS) is not None:
+        normals = SurfaceNormals.of(surface)
+    others = tuple(one for one in surface.attributes if one.name != NORMALS)
+    own = () if normals is None else (normals.at(local),)
+    return replace(surface, points=local, attributes=(*others, *own))
+
+
+def _write_tets(target: Path, body: TetMesh) -> None:
+    suffix = target.suffix.lower()
+    if suffix == ".msh":
+        write_bytes(target, format_msh(body))
+    elif suffix in (".node", ".ele"):
+        with atomic_files(target.parent) as folder:
+            for name, data in zip((".node", ".ele"), format_tetgen(body), strict=True):
+                (folder / target.with_suffix(name).name).write_bytes(data)
+    else:
+        raise input_error("cannot hold tetrahedra", where=str(target), got=suffix, allowed=".msh, .node, .ele")

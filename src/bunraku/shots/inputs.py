@@ -6,9 +6,20 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from bunraku.contracts import InputError, input_error
-from bunraku.geometry import TriMesh
-from bunraku.io import Clip, content_hash, input_files, read_clip, read_mesh, require_motion
+from bunraku.geometry import Surface
+from bunraku.io import (
+    UNITS,
+    Clip,
+    content_hash,
+    doubt_about_unit,
+    input_files,
+    read_clip,
+    read_surface,
+    require_motion,
+)
 
 from .kinds import absolute
 from .spec import GuideTable, MeshTable
@@ -26,25 +37,55 @@ class InputFile:
     sha256: str
 
 
+@dataclass(frozen=True)
+class _Source:
+    """Where a guide is read from, and what must be known to read it."""
+
+    path: Path
+    prim: str | None = None
+    unit: str | float | None = None
+    up_axis: str | None = None
+    rate: float | None = None
+
+
 def read_guide(table: GuideTable, rate: float | None, takes: Path) -> tuple[Clip, Path]:
     """The guide's clip, two frames at least, and the file it comes from."""
-    path = table.file if table.file is not None else take_animation(takes, table.take or "")
-    clip = read_clip(path, table.prim, rate, meters_per_unit=table.meters_per_unit, up_axis=table.up_axis)
-    if rate is not None and clip.prim_path:
+    if table.file is None:
+        source = take_animation(takes, table.take or "")
+    else:
+        source = _Source(table.file, table.prim, table.unit, table.up_axis, rate)
+    clip = read_clip(
+        source.path, source.prim, source.rate, clip=table.clip, faces=table.faces, unit=source.unit,
+        up_axis=source.up_axis, sew=table.sew,
+    )  # fmt: skip
+    if rate is not None and clip.rate_known and clip.path.suffix.lower() not in (".gltf", ".glb"):
         raise input_error(
-            "shot.rate is for OBJ sequences; a USD file says its own", got=rate, remedy="leave shot.rate out"
+            "shot.rate is for files that have no rate; this one says its own", got=rate, remedy="leave shot.rate out"
         )
-    return require_motion(clip), path
+    require_unit(clip)
+    return require_motion(clip), source.path
 
 
-def read_rest(table: MeshTable) -> TriMesh | None:
-    """The mesh whose shape is the rest shape, where the shot names one."""
+def require_unit(clip: Clip) -> None:
+    """Refuse a clip whose unit nobody said: physics depends on it."""
+    if not clip.unit_known:
+        doubt = doubt_about_unit(clip.mesh.rest, clip.meters_per_unit)
+        sizes = " × ".join(f"{size:.3g}" for size in np.ptp(clip.mesh.rest, axis=0))
+        raise input_error(
+            "the file does not say its unit, and weight and stiffness depend on it", where=str(clip.path),
+            got=f"a shape of {sizes} units", allowed=", ".join(repr(name) for name in UNITS),
+            remedy="unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1],
+        )  # fmt: skip
+
+
+def read_rest(table: MeshTable) -> Surface | None:
+    """The surface whose shape is the rest shape, where the shot names one."""
     if table.file is None:
         return None
-    return read_mesh(table.file, table.prim, meters_per_unit=table.meters_per_unit, up_axis=table.up_axis)
+    return read_surface(table.file, table.prim, unit=table.unit, up_axis=table.up_axis)
 
 
-def take_animation(takes: Path, name: str) -> Path:
+def take_animation(takes: Path, name: str) -> _Source:
     """The animation of a finished take: `name` is 'shot/v003' or 'shot/latest' below the folder of takes."""
     folder = absolute(takes, name)
     pointer = folder.parent / "latest"
@@ -57,14 +98,18 @@ def take_animation(takes: Path, name: str) -> Path:
     try:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
         finished, files = report["outcome"] == "finished", next(iter(report["animations"].values()))
+        facts, prims = report["facts"], report["prims"]
+        told = (float(facts["unit"]), str(facts["up_axis"]), float(facts["rate"]))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
-        finished, files = False, []
+        finished, files, prims, told = False, [], {}, (1.0, "Y", 24.0)
     if not finished or not files:
         raise input_error("the take is not finished", where=str(folder), remedy="bunraku run its shot with --resume")
-    readable = [one for one in files if not one.endswith(".pc2")]
-    if not readable:
-        raise input_error("the take holds PC2 only, which has no faces", where=str(folder), remedy="write 'usdc' too")
-    return folder / readable[0]
+    best = min(files, key=lambda one: (one not in prims, one.endswith(".glb")))  # USD where there is one
+    if best in prims:
+        return _Source(folder / best, prims[best])
+    if best.endswith(".glb"):
+        return _Source(folder / best)
+    return _Source(folder / best, None, *told)
 
 
 def _known_takes(takes: Path) -> str:
@@ -72,9 +117,9 @@ def _known_takes(takes: Path) -> str:
     return ", ".join(found[:12]) or "none is there yet"
 
 
-def hashed(key: str, path: Path) -> list[InputFile]:
+def hashed(key: str, path: Path, faces: Path | None = None) -> list[InputFile]:
     """Every file that is read for `path`, with its hash."""
     try:
-        return [InputFile(key, file, content_hash(file)) for file in input_files(path)]
+        return [InputFile(key, file, content_hash(file)) for file in input_files(path, faces=faces)]
     except InputError as error:  # it was readable a moment ago
         raise InputError(f"{key}: {error}") from error

@@ -277,7 +277,7 @@ class Either:
 class InputPath:
     """A file to read; it must be there. Kept as an absolute path, written relative to the shot file."""
 
-    allowed: str = "a USD or OBJ file, name.####.obj or a folder of numbered .obj files, relative to the shot file"
+    allowed: str = "a file, name.####.obj or a folder of numbered files, relative to the shot file"
 
     def fits(self, value: object) -> bool:
         return isinstance(value, str)

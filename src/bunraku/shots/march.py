@@ -37,7 +37,8 @@ def march(
             tell(event)
     except (PhysicsStopped, FactorisationError) as error:
         known = isinstance(error, PhysicsStopped)
-        why = error.story(prepared.origin) if known else Outcome.FACTORISATION_FAILED.value
+        numbers = prepared.going.point_of_vertex
+        why = error.story(prepared.origin, numbers) if known else Outcome.FACTORISATION_FAILED.value
         story = f"frame {prepared.numbers[index]:g}: {why}"
         _log.error("stopped by physics at %s", story)
         return story

@@ -15,7 +15,7 @@ from bunraku.contracts import BunrakuError, InputError, OutputError
 from bunraku.direction import Frame
 from bunraku.io import write_json, write_text
 
-from .animations import agree, animation_files, as_kept, read_back, write_animation_file
+from .animations import agree, animation_files, as_kept, prim_of, read_back, write_animation_file
 from .events import Event, Noticed, PictureDone, Preparing
 from .folder import TakeFolder, point_latest
 from .kept import each, kept
@@ -85,6 +85,7 @@ class Outputs:
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
             sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
+            prims={name: prim for name in names if (prim := prim_of(self.prepared, name)) is not None},
         )  # fmt: skip
 
     def _measured_in_file(self, measured: Measured, name: str, done: int) -> Measured:
@@ -95,7 +96,7 @@ class Outputs:
             raise OutputError(f"what was just written cannot be read back: {error}") from error
         if not agree(self.prepared, self._frames(done), written):
             raise OutputError(f"{self.take.path / name}: does not say what was written to it; try: another disk")
-        found = distances(self.prepared, written)
+        found = distances(self.prepared, (self.prepared.going.vertices_from(points) for points in written))
         if found is None:
             return measured
         before = measured.in_file
@@ -157,8 +158,9 @@ class Content:
 
 def contents(folder: Path, object_name: str) -> list[Content]:
     """What is in a take's folder, the most interesting first."""
-    about = {f"{object_name}.{kind}": "the animation" for kind in ("usdc", "usda", "pc2")}
-    about |= {f"{object_name}.obj": "the rest shape that belongs to the .pc2", "obj": "the animation, a file a frame"}
+    about = {f"{object_name}.{kind}": "the animation" for kind in ("usdc", "usda", "pc2", "mdd", "glb")}
+    about |= {f"{object_name}.obj": "the rest shape that belongs to the .pc2 or .mdd"}
+    about |= {kind: "the animation, a file a frame" for kind in ("obj", "ply")}
     known = {**about, **_CONTENTS}
     found = [name for name in known if (folder / name).exists()]
     others = sorted(one.name for one in folder.iterdir() if one.name not in known and not one.name.startswith("."))

@@ -14,8 +14,8 @@ from scipy import sparse
 from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
 from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
-from bunraku.geometry import TriMesh, check_physical, first_few
-from bunraku.io import Clip, local_origin
+from bunraku.geometry import Surface, TriMesh, check_physical, first_few
+from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve
 from bunraku.numerics import FactorisationError
@@ -41,6 +41,8 @@ class Prepared:
     """the object's"""
     clip: Clip
     """the guide's file: rate, unit, axis"""
+    going: Outgoing
+    """the surface that is written"""
     inputs: tuple[InputFile, ...]
     guide: Animation
     """over the shot's frames, preroll included"""
@@ -110,17 +112,19 @@ def prepare(shot: Shot) -> Prepared:
     clip, guide_file = _read_clip(shot, table, place)
     rest = _read_rest(table, place, clip)
     place.raise_all()
+    clip = clip if rest is None else _at_rest(clip, rest)
     numbers = _frame_numbers(shot, clip, root.at("shot"))
     _check_counts(shot, table, clip, numbers, root)
-    shell, tests, prolongation = _shell(clip.mesh if rest is None else rest, table)
+    shell, tests, prolongation = _shell(clip.mesh, table)
     _check_meshes(clip.mesh, shell, place)
-    material = _material(table, shell, clip.rate, place)
+    going = Outgoing.of(clip, table.mesh.split)
+    material = _material(table, shell, going, clip.rate, place)
     if shot.physics.start == "settled" and tests is None and not table.pins:
         root.at("physics").at("start").refuse(
             "a shell that neither obeys a guide nor is pinned falls for ever and cannot settle", got="settled",
             remedy="'guide'",
         )  # fmt: skip
-    held = [_held_vertices(pin, table, shell, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
+    held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
     place.raise_all()
     guide = _lay_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
     origin = local_origin(guide.points[shot.shot.preroll])
@@ -128,7 +132,7 @@ def prepare(shot: Shot) -> Prepared:
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
     return Prepared(
-        shot=_resolved(shot, numbers), name=name, clip=clip, inputs=_inputs(name, guide_file, table.mesh.file),
+        shot=_resolved(shot, numbers), name=name, clip=clip, going=going, inputs=_inputs(name, guide_file, table),
         guide=guide, shell=shell, tests=tests, prolongation=prolongation, material=material, pins=tuple(pins),
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
@@ -144,22 +148,31 @@ def _read_clip(shot: Shot, table: ObjectTable, place: Place) -> Any:
         return None, None
 
 
-def _read_rest(table: ObjectTable, place: Place, clip: Clip | None) -> TriMesh | None:
-    """The rest shape of `mesh.file`, which must have the guide's vertices and faces."""
+def _read_rest(table: ObjectTable, place: Place, clip: Clip | None) -> Surface | None:
+    """The rest shape of `mesh.file`, which must have the guide's points and polygons."""
     try:
         rest = read_rest(table.mesh)
     except InputError as error:
         return place.at("mesh").pass_on(error)
     if rest is None or clip is None:
         return rest
-    counts = [f"{mesh.point_count} vertices and {len(mesh.faces)} faces" for mesh in (rest, clip.mesh)]
-    if counts[0] != counts[1] or not np.array_equal(rest.faces, clip.mesh.faces):
-        wired = " wired differently" if counts[0] == counts[1] else ""
+    if not rest.same_topology(clip.surface):
+        wired = " wired differently" if rest.shape_in_words() == clip.surface.shape_in_words() else ""
         place.at("mesh").refuse(
             "the mesh has another topology than the guide, and following such a guide is not yet there",
-            got=counts[0] + wired, allowed=f"{counts[1]} as the guide has", remedy="mesh = { levels = 3 }",
+            got=rest.shape_in_words() + wired, allowed=f"{clip.surface.shape_in_words()} as the guide has",
+            remedy="mesh = { levels = 3 }",
         )  # fmt: skip
     return rest
+
+
+def _at_rest(clip: Clip, rest: Surface) -> Clip:
+    """The clip with another rest shape: averages over guide and shell are then weighted by the same areas."""
+    mesh = clip.mesh.with_rest(rest.points[clip.welded.point_of_vertex])
+    return replace(
+        clip, surface=clip.surface.with_points(rest.points), welded=replace(clip.welded, mesh=mesh),
+        animation=replace(clip.animation, mesh=mesh),
+    )  # fmt: skip
 
 
 def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
@@ -225,24 +238,41 @@ def _check_meshes(guide: TriMesh, shell: TriMesh, place: Place) -> None:
             place.at(key).pass_on(error)
 
 
-def _region_vertices(region: RegionTable, shell: TriMesh, place: Place) -> Integers:
+def _region_vertices(region: RegionTable, going: Outgoing, place: Place) -> Integers:
     """(v,) vertices of a region; those that do not exist are refused."""
     if region.faces is not None:
-        return np.unique(shell.faces[_indices(region.faces, len(shell.faces), place.at("faces"))])
-    return _indices(region.vertices or (), shell.point_count, place.at("vertices"))
+        return np.unique(going.vertices_of(_points_of(region.faces, going, place.at("faces"))))
+    return _vertices(region.vertices or (), going, place.at("vertices"))
+
+
+def _points_of(polygons: Sequence[int], going: Outgoing, place: Place) -> Integers:
+    """Points of polygons of the written surface that are part of the shell."""
+    chosen = np.zeros(going.surface.polygon_count, dtype=bool)
+    chosen[_indices(polygons, going.surface.polygon_count, place)] = True
+    points = np.unique(going.surface.corners[np.repeat(chosen, going.surface.counts)])
+    return points[going.vertices_of(points) >= 0]
+
+
+def _vertices(given: Sequence[int], going: Outgoing, place: Place) -> Integers:
+    """(v,) vertices of the shell at points of the written surface."""
+    points = _indices(given, going.surface.point_count, place)
+    vertices = going.vertices_of(points)
+    if (vertices < 0).any():
+        place.refuse("names points of no face, which the shell leaves out", got=first_few(points[vertices < 0]))
+    return np.unique(vertices[vertices >= 0])
 
 
 def _indices(given: Sequence[int], count: int, place: Place) -> Integers:
     indices = np.array(given, dtype=np.int64)
     outside = indices[indices >= count]
     if len(outside):
-        place.refuse("numbers outside the shell", got=first_few(outside), allowed=f"0 to {count - 1}")
+        place.refuse("numbers outside the written surface", got=first_few(outside), allowed=f"0 to {count - 1}")
     if len(np.unique(indices)) < len(indices):
         place.refuse("names one twice", got=first_few(indices))
     return indices[indices < count]
 
 
-def _material(table: ObjectTable, shell: TriMesh, rate: float, place: Place) -> MaterialBlend:
+def _material(table: ObjectTable, shell: TriMesh, going: Outgoing, rate: float, place: Place) -> MaterialBlend:
     """The object's material and the regions' own: sharp for faces, blended around vertices."""
     own = {name: region for name, region in table.regions.items() if region.material is not None}
     on_vertices = np.zeros((shell.point_count, len(own) + 1))
@@ -250,9 +280,10 @@ def _material(table: ObjectTable, shell: TriMesh, rate: float, place: Place) -> 
     for column, (name, region) in enumerate(own.items(), start=1):
         where = place.at("regions").at(name)
         if region.faces is not None:
-            on_faces[_indices(region.faces, len(shell.faces), where.at("faces")), column] = 1.0
+            polygons = _indices(region.faces, going.surface.polygon_count, where.at("faces"))
+            on_faces[going.faces_of(polygons), column] = 1.0
         else:
-            on_vertices[_region_vertices(region, shell, where), column] = 1.0
+            on_vertices[_region_vertices(region, going, where), column] = 1.0
     for claimed, what in ((on_vertices, "vertices"), (on_faces, "faces")):
         twice = np.flatnonzero(claimed.sum(axis=1) > 1)
         if len(twice):
@@ -265,10 +296,10 @@ def _material(table: ObjectTable, shell: TriMesh, rate: float, place: Place) -> 
     return MaterialBlend(tuple(spec.at(rate) for spec in materials), weights)
 
 
-def _held_vertices(pin: PinTable, table: ObjectTable, shell: TriMesh, place: Place) -> Integers:
+def _held_vertices(pin: PinTable, table: ObjectTable, going: Outgoing, place: Place) -> Integers:
     if pin.region is not None:
-        return _region_vertices(table.regions[pin.region], shell, place.at("region"))
-    return _indices(pin.vertices or (), shell.point_count, place.at("vertices"))
+        return _region_vertices(table.regions[pin.region], going, place.at("region"))
+    return _vertices(pin.vertices or (), going, place.at("vertices"))
 
 
 def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Sparse, rate: float, origin: Vector) -> Pin:
@@ -310,6 +341,7 @@ def _resolved(shot: Shot, numbers: Vector) -> Shot:
     return replace(shot, shot=replace(shot.shot, frames=frames), object=objects)
 
 
-def _inputs(name: str, guide: Path, mesh: Path | None) -> tuple[InputFile, ...]:
-    found = hashed(f"object.{name}.guide", guide)
+def _inputs(name: str, guide: Path, table: ObjectTable) -> tuple[InputFile, ...]:
+    found = hashed(f"object.{name}.guide", guide, table.guide.faces)
+    mesh = table.mesh.file
     return tuple(found + (hashed(f"object.{name}.mesh", mesh) if mesh is not None else []))

@@ -126,6 +126,8 @@ class Report:
     sentences: tuple[Sentence, ...]
     animations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """object → the files of its animation in the take's folder"""
+    prims: Mapping[str, str] = field(default_factory=dict)
+    """USD file → the prim in it that holds the result"""
 
     @property
     def met(self) -> bool | None:
@@ -157,6 +159,7 @@ class Report:
             "missed_frames": m.frames[m.missed],
             "sentences": [sentence.text for sentence in self.sentences],
             "animations": self.animations,
+            "prims": dict(self.prims),
             "facts": dict(m.facts),
             "worst_file": None if m.in_file is None else m.worst_file,
             "tolerances": {"in_memory_m": MET * m.size, "in_file_m": MET_IN_FILE * m.size},
@@ -192,8 +195,14 @@ def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any
         .astype(bool),
         exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
         size=prepared.shell.size,
-        facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, "rate": prepared.clip.rate},
+        facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, **_facts_of_file(prepared)},
     )
+
+
+def _facts_of_file(prepared: Prepared) -> dict[str, Any]:
+    """How a file that cannot say so itself is to be read."""
+    clip = prepared.clip
+    return {"rate": clip.rate, "unit": clip.meters_per_unit, "up_axis": clip.up_axis}
 
 
 def distances(prepared: Prepared, points: Iterable[Points]) -> Array | None:

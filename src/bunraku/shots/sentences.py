@@ -16,7 +16,13 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
     """Everything worth knowing, the most important first."""
     told = [_stopped(prepared, m, story)] if story else []
     if len(m.frames):
-        told += [*_direction(m), *_loosened(m), *_pins(prepared, m), *_newton(prepared, m), *_force(prepared, m)]
+        told += [
+            *_direction(prepared, m),
+            *_loosened(m),
+            *_pins(prepared, m),
+            *_newton(prepared, m),
+            *_force(prepared, m),
+        ]
         told += _energies(m)
     return (*told, *_preroll(prepared))
 
@@ -26,7 +32,7 @@ def _stopped(prepared: Prepared, m: Measured, story: str) -> Sentence:
     return Sentence("missed", f"Stopped by physics at {story}. {len(m.frames)} of {whole} frames are kept.")
 
 
-def _direction(m: Measured) -> Iterator[Sentence]:
+def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not m.regions:
         yield Sentence("note", "No direction was asked for: the shell moved by physics alone.")
         return
@@ -40,7 +46,7 @@ def _direction(m: Measured) -> Iterator[Sentence]:
     else:
         frame, region = _peak(np.where(m.missed[:, None], m.arrays["residual"], -1.0))
         which = f"{missed} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])})"
-        where = f"at frame {m.frames[frame]:g} around guide vertex {region}"
+        where = f"at frame {m.frames[frame]:g} around {_place(prepared, region)}"
         yield Sentence(
             "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.missed)}, {where}."
         )
@@ -117,8 +123,13 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
-    where = f"around guide vertex {region} at frame {m.frames[frame]:g}"
+    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
+
+
+def _place(prepared: Prepared, region: int) -> str:
+    """A guide vertex as the guide's file numbers its points."""
+    return f"guide vertex {prepared.clip.welded.point_of_vertex[region]}"
 
 
 def _energies(m: Measured) -> Iterator[Sentence]:

@@ -13,20 +13,23 @@ from typing import Any
 
 from bunraku.contracts import InputError
 from bunraku.geometry.topology import LARGEST_COORDINATE
+from bunraku.io import UNITS
 from bunraku.materials import PRESETS, ShellMaterial, preset
 
 from .findings import Place, nearest
 from .kinds import Choice, Either, Flag, FolderPath, InputPath, Keyed, Keys, ListOf, Number, Text, Whole, joined
 from .tables import Named, Table, key
 
-FORMATS = ("usda", "usdc", "obj", "pc2")
+FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
 _OBSTACLES = "obstacles and several objects come in a later version"
 _CLUSTERS = "clusters and painted regions come in a later version"
 _AXIS = Choice(("Y", "Z"))
-_UNIT = Number(0.0, 1e6, closed=False, unit="m")
+_UNIT = Either((Choice(tuple(UNITS)), Number(0.0, 1e6, closed=False, unit="m")))
+_UNIT_DOC = "the file's unit, by its name or its length"
+_UNIT_OTHERWISE = "the file's; files that have none (OBJ, PLY, OFF, STL, PC2, MDD) need it"
 _STRENGTH = Keyed(Number(0.0, 1.0))
-_VERTICES = ListOf(Whole(), least=1, what="a list of vertex numbers of the shell, from 0")
-_FACES = ListOf(Whole(), least=1, what="a list of face numbers of the shell, from 0")
+_VERTICES = ListOf(Whole(), least=1, what="a list of point numbers of the written surface, from 0")
+_FACES = ListOf(Whole(), least=1, what="a list of polygon numbers of the written surface, from 0")
 _POINT = ListOf(
     Number(-LARGEST_COORDINATE, LARGEST_COORDINATE, unit="m"), least=3, most=3, what="a point [x, y, z] in metres"
 )
@@ -54,8 +57,9 @@ class ShotTable:
         "first and last frame, both simulated and written", None, otherwise="the guide's own range",
     )  # fmt: skip
     rate: float | None = key(
-        Number(0.0, 1e5, closed=False, unit="frames/s"), "frames per second of an OBJ sequence; USD says its own", None,
-        otherwise="the file's, 24 for OBJ",
+        Number(0.0, 1e5, closed=False, unit="frames/s"),
+        "frames per second of a sequence or cache, or at which a glTF file is sampled; USD says its own", None,
+        otherwise="the file's, 24 where it has none",
     )  # fmt: skip
     preroll: int = key(
         Whole(0, 100_000), "frames before the first that lead from the rest shape to it; simulated, not written", 0
@@ -77,13 +81,22 @@ class GuideTable:
         Text(allowed="a take in the output folder such as 'box/v003' or 'box/latest'"),
         "a finished take instead of a file", None,
     )  # fmt: skip
-    meters_per_unit: float | None = key(_UNIT, "length of the file's unit", None, otherwise="the file's, 1 for OBJ")
-    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' for OBJ")
+    clip: str | None = key(
+        Text(allowed="the name of an animation in a glTF file"), "which animation of a glTF file", None,
+        otherwise="the only one",
+    )  # fmt: skip
+    faces: Path | None = key(
+        InputPath(), "the mesh file of a PC2 or MDD cache", None, otherwise="the mesh of the same name beside it"
+    )
+    unit: str | float | None = key(_UNIT, _UNIT_DOC, None, otherwise=_UNIT_OTHERWISE)
+    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    sew: bool = key(Flag(), "sew edges that lie on each other on every frame (texture seams) for the physics", True)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A file or a take."""
-        if _one_of(given, "file", "take", place) == "take" and (self.prim or self.meters_per_unit or self.up_axis):
-            place.refuse("a take knows its own prim, unit and axis", remedy="leave them out")
+        about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis") if name in given]
+        if _one_of(given, "file", "take", place) == "take" and about_file:
+            place.refuse("a take knows its own prim, unit and axis", got=joined(about_file), remedy="leave them out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +108,8 @@ class MeshTable:
     )
     file: Path | None = key(InputPath(), "a mesh of the guide's faces whose shape is the rest shape", None)
     prim: str | None = key(_PRIM, "which mesh of a USD file", None, otherwise="the only one")
-    meters_per_unit: float | None = key(_UNIT, "length of the file's unit", None, otherwise="the file's, 1 for OBJ")
-    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' for OBJ")
+    unit: str | float | None = key(_UNIT, _UNIT_DOC, None, otherwise=_UNIT_OTHERWISE)
+    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
 
     @property
     def split(self) -> int:
@@ -105,8 +118,8 @@ class MeshTable:
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """What tells about a file needs one."""
-        if "file" not in given and (self.prim or self.meters_per_unit or self.up_axis):
-            place.refuse("prim, meters_per_unit and up_axis tell about a file", remedy="give 'file' too")
+        if "file" not in given and (self.prim or self.unit or self.up_axis):
+            place.refuse("prim, unit and up_axis tell about a file", remedy="give 'file' too")
 
 
 @dataclass(frozen=True)
@@ -178,8 +191,8 @@ def in_seconds(value: Keys | None, rate: float) -> Any:
 class RegionTable:
     """A part of the shell that has a name, and perhaps a material of its own."""
 
-    vertices: tuple[int, ...] | None = key(_VERTICES, "the region's vertices; materials blend across its border", None)
-    faces: tuple[int, ...] | None = key(_FACES, "or its faces; the border is sharp", None)
+    vertices: tuple[int, ...] | None = key(_VERTICES, "the region's points; materials blend across its border", None)
+    faces: tuple[int, ...] | None = key(_FACES, "or its polygons; the border is sharp", None)
     material: MaterialSpec | None = key(Material(), "the region's material", None, otherwise="the object's")
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
@@ -291,12 +304,19 @@ class OutputTable:
 
     folder: Path = key(FolderPath(), "folder of the takes, relative to the shot file", Path("takes"))
     formats: tuple[str, ...] = key(ListOf(Choice(FORMATS), least=1), "files of the animation", ("usdc",))
+    shutter: tuple[float, float] | None = key(
+        ListOf(Number(-1.0, 1.0), least=2, most=2, what="[open, close] in frames about each frame"),
+        "USD samples between frames too: where the shutter opens and closes, such as [-0.25, 0.25]", None,
+    )  # fmt: skip
+    clips: bool = key(Flag(), "for heavy takes: each frame of the USD in a file of its own (value clips)", False)
     preview: bool = key(Flag(), "make preview.mp4 and contact_sheet.png", True)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Each format once."""
         if self.formats is not None and len(set(self.formats)) != len(self.formats):
             place.at("formats").refuse("names a format twice", got=list(self.formats))
+        if self.shutter is not None and not self.shutter[0] < self.shutter[1]:
+            place.at("shutter").refuse("must open before it closes", got=list(self.shutter))
 
 
 OBJECT = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check, {"role": _OBSTACLES, "source": _OBSTACLES})

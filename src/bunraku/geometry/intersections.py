@@ -1,0 +1,42 @@
+"""Triangles of a mesh that pass through each other.
+
+Two triangles *cross* where an edge of one goes through the inside of the other, or where they overlap in one plane.
+They *touch* where they have a place in common without crossing: a corner on an edge, a corner on a face.
+Neighbours have their common vertices in common by right. With one common vertex they cross where they meet again away
+from it; with a common edge where one lies folded flat on the other; with the same three vertices always.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.contracts import Faces, Flags, Integers, Points
+
+from .connectivity import finite_points
+
+
+def intersecting_faces(x: Points, faces: Faces, *, touching: bool = False) -> Flags:
+    """(f,) whether a triangle (f, 3) of the points (n, 3) crosses another or, with `touching`, touches one.
+
+    Triangles that are not finite or have no area do neither.
+    """
+    return meetings(x, faces) >= (1 if touching else 2)
+
+
+def meetings(x: Points, faces: Faces) -> Integers:
+    """(f,) 0: the triangle meets no other, 1: it touches one, 2: it crosses one."""
+    from .crossing import meeting_faces  # compiled kernels: only for those who need them
+
+    out = np.zeros(len(faces), dtype=np.int64)
+    sound = np.asarray(finite_points(x)[faces].all(axis=1))
+    if not sound.any():
+        return out
+    corners = x[faces[sound]]
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    # Of size one about the middle: then one tolerance serves all scales, and no product overflows.
+    size = float((0.5 * high - 0.5 * low).max())
+    if not size > 0.0:
+        return out
+    unit = (np.where(np.isfinite(x), x, 0.0) - (0.5 * low + 0.5 * high)) / size
+    out[sound] = meeting_faces(unit, np.ascontiguousarray(faces[sound]))
+    return out

@@ -1,0 +1,6 @@
+"""USD, and the only place that imports `pxr`: stages opened safely, meshes read, layers written."""
+
+from .read import read_usd as read_usd
+from .read import used_files as used_files
+from .write import check_prim_path as check_prim_path
+from .write import write_usd as write_usd

@@ -1,0 +1,32 @@
+"""Run by Blender's Python: import a USD file and print its meshes on some frames as json."""
+
+# pyright: reportMissingImports=false
+
+from __future__ import annotations
+
+import json
+import sys
+
+import bpy
+
+
+def main(path: str, frames: list[float]) -> None:
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.usd_import(filepath=path, import_guide=False)
+    found: dict[str, dict] = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))
+        graph = bpy.context.evaluated_depsgraph_get()
+        for thing in (one for one in bpy.data.objects if one.type == "MESH"):
+            shown = thing.evaluated_get(graph)
+            mesh = shown.to_mesh()
+            known = found.setdefault(thing.name, {"points": []})
+            known["points"].append([list(shown.matrix_world @ vertex.co) for vertex in mesh.vertices])
+            known["polygons"] = [list(polygon.vertices) for polygon in mesh.polygons]
+            known["uv"] = [layer.name for layer in mesh.uv_layers]
+            known["materials"] = [slot.name for slot in thing.material_slots]
+            known["modifiers"] = [one.type for one in thing.modifiers]
+    print(json.dumps(found))
+
+
+main(sys.argv[1], json.loads(sys.argv[2]))

@@ -1,0 +1,123 @@
+"""A shot on a file as artists have them: quads, open seams, loose points; back out the way it came."""
+
+# pxr comes without types
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+
+from bunraku.contracts import InputError
+from bunraku.geometry import UV, Attribute, Scope, Subset, Surface
+from bunraku.io import Sample, read_poses, read_surface, write_frames
+from bunraku.shots import read_shot
+from bunraku.shots.prepare import prepare
+
+SEAM, LOOSE = 9, 12
+FRAMES = 4
+
+
+def coat() -> Surface:
+    """A 4 × 2 sheet of quads, cut in two along a seam with points of its own on either side; one loose point."""
+    left = [[x, y, 0.0] for x in (0.0, 0.25, 0.5) for y in (0.0, 0.2, 0.4)]
+    right = [[x, y, 0.0] for x in (0.5, 0.75, 1.0) for y in (0.0, 0.2, 0.4)]
+    points = np.array([*left, [7.0, 7.0, 7.0], *right])
+    quads = [
+        [a, a + 3, a + 4, a + 1] for first in (0, 10) for a in (first + 3 * i + j for i in range(2) for j in range(2))
+    ]
+    uv = Attribute(UV, Scope.POINT, points[:, :2] * 0.5)
+    halves = (Subset("left", np.arange(4)), Subset("right", np.arange(4, 8)))
+    return Surface(points, np.full(8, 4), np.array(quads).reshape(-1), (uv,), halves)
+
+
+def poses() -> list[np.ndarray]:
+    """The sheet folds up; the loose point rises by itself."""
+    found = []
+    for k in range(FRAMES):
+        x = coat().points.copy()
+        x[:, 2] += 0.02 * k * (x[:, 0] - 0.5) ** 2
+        x[9] = [7.0, 7.0 + k, 7.0]
+        found.append(x)
+    return found
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> Path:
+    samples = (Sample(1.0 + k, x) for k, x in enumerate(poses()))
+    write_frames(tmp_path / "coat.####.obj", coat(), samples, rate=24.0, unit="cm", up_axis="Z")
+    return tmp_path / "coat.####.obj"
+
+
+def shot(folder: Path, *, formats: list[str], levels: int = 0, **coat_table: Any) -> Path:
+    table = {"guide": {"file": "coat.####.obj", "unit": "cm", "up_axis": "Z"}, "mesh": {"levels": levels}} | coat_table
+    path = folder / "fold.toml"
+    path.write_text(tomli_w.dumps({"object": {"coat": table}, "output": {"preview": False, "formats": formats}}))
+    return path
+
+
+@pytest.mark.parametrize("levels", [0, 1])
+def test_every_format_comes_out_as_the_guide_came_in(guide: Path, tmp_path: Path, levels: int) -> None:
+    formats = ["usdc", "obj", "ply", "pc2", "mdd", "glb"]
+    result = read_shot(shot(tmp_path, formats=formats, levels=levels)).run()
+    assert result.report.met
+    told: dict[str, Any] = {"unit": "cm", "up_axis": "Z", "rate": 24.0}
+    names = {"usdc": ("coat.usdc", {"prim": "/bunraku/coat"}), "obj": ("obj/coat.####.obj", told),
+             "ply": ("ply/coat.####.ply", told), "pc2": ("coat.pc2", told), "mdd": ("coat.mdd", told)}  # fmt: skip
+    found = {kind: read_poses(result.folder / name, **more)[1] for kind, (name, more) in names.items()}
+    for kind, points in found.items():
+        assert np.abs(points - found["obj"]).max() < 2e-6, kind
+    points = found["obj"]
+    surface = read_surface(result.folder / "obj/coat.0002.obj", unit="cm", up_axis="Z")
+    assert [(subset.name, len(subset.polygons)) for subset in surface.subsets] == [
+        ("left", len(surface.counts) // 2), ("right", len(surface.counts) // 2)
+    ]  # fmt: skip
+    uv = surface.attribute(UV)
+    assert uv is not None
+    if levels == 0:
+        assert surface.same_topology(coat())
+        assert np.allclose(uv.flat(), coat().attributes[0].values[coat().corners])
+        # The seam stays closed though its points are two; the loose point goes where the guide has it.
+        assert np.array_equal(points[:, 6:9], points[:, 10:13])
+        assert np.allclose(points[:, 9], [x[9] for x in poses()], atol=1e-9)
+    else:
+        assert surface.polygon_count == 16 * 4 and not (np.abs(points) > 5).any()
+
+
+def test_numbers_in_the_shot_are_the_files_own(guide: Path, tmp_path: Path) -> None:
+    """Point 12 of the file is vertex 8 of the sewn sheet, shared with point 8."""
+    prepared = prepare(read_shot(shot(tmp_path, formats=["usdc"], pins=[{"vertices": [12, 18]}])))
+    assert prepared.shell.point_count == 15
+    held = prepared.pins[0].vertices
+    assert np.allclose(prepared.shell.rest[held], [[0.5, 0.4, 0.0], [1.0, 0.4, 0.0]])
+    regions = {"cuff": {"faces": [7], "material": "leather"}}
+    prepared = prepare(read_shot(shot(tmp_path, formats=["usdc"], regions=regions)))
+    assert np.flatnonzero(prepared.material.weights[:, 1]).tolist() == [14, 15]
+    with pytest.raises(InputError, match=r"pins\[0\]\.vertices: names points of no face.*got '9'"):
+        prepare(read_shot(shot(tmp_path, formats=["usdc"], pins=[{"vertices": [9]}])))
+    with pytest.raises(InputError, match=r"numbers outside the written surface .got '19'.; allowed: 0 to 18"):
+        prepare(read_shot(shot(tmp_path, formats=["usdc"], pins=[{"vertices": [19]}])))
+
+
+def test_a_file_without_a_unit_needs_one(guide: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"does not say its unit.*got 'a shape of 100 × .*try: unit = 'cm'"):
+        prepare(read_shot(shot(tmp_path, formats=["usdc"], guide={"file": "coat.####.obj"})))
+
+
+def test_a_take_in_any_format_may_be_the_next_guide(guide: Path, tmp_path: Path) -> None:
+    for formats in (["mdd"], ["obj"], ["usdc"]):
+        first = read_shot(shot(tmp_path, formats=formats)).run()
+        path = shot(tmp_path, formats=["usdc"], guide={"take": f"fold/{first.folder.name}"})
+        again = prepare(read_shot(path))
+        assert again.clip.meters_per_unit == 0.01 and again.clip.up_axis == "Z"
+        assert np.allclose(again.clip.mesh.rest, prepare(read_shot(shot(tmp_path, formats=formats))).clip.mesh.rest)
+        assert len(again.clip.frames) == FRAMES
+
+
+def test_seams_may_be_left_open(guide: Path, tmp_path: Path) -> None:
+    table = {"file": "coat.####.obj", "unit": "cm", "up_axis": "Z", "sew": False}
+    assert prepare(read_shot(shot(tmp_path, formats=["usdc"], guide=table))).shell.point_count == 18
