@@ -14,10 +14,10 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4
 
 test-slow: $(READY)
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n auto --maxprocesses 4
 
 test-blender: $(READY) $(BLENDER)/.ready
 	BUNRAKU_BLENDER_PYTHON=$(BLENDER)/bin/python $(BIN)/pytest -m blender

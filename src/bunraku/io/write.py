@@ -227,17 +227,20 @@ def _optional(frames: ArrayLike | None) -> Vector | None:
 def _write_usd(
     target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout, prim: str, onto: Onto | None, clips: bool
 ) -> None:
-    from .usd import check_prim_path, write_usd
+    from .usd import check_prim_path, vouch, write_usd
 
     check_prim_path(prim)
     moving = with_velocities(samples, layout.rate)
     beside = target.with_name(f"{target.stem}_clips")
+    made = [target]
     with atomic_write(target) as temporary:
         if not clips:
             write_usd(temporary, surface, moving, layout, prim, onto)
-            return
-        with atomic_files(beside, create=True) as folder:
-            write_usd(temporary, surface, moving, layout, prim, onto, (folder, beside.name))
+        else:
+            with atomic_files(beside, create=True) as folder:
+                write_usd(temporary, surface, moving, layout, prim, onto, (folder, beside.name))
+            made += beside.glob("*.usdc")
+    vouch(made)  # what this process wrote need not be tried before it is read back
 
 
 def _write_cache(target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout) -> None:
