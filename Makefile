@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BLENDER := .venv-blender
+BLENDER_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 
 .PHONY: demo test test-slow test-blender lint types docs verification clean
 
@@ -40,7 +41,8 @@ $(VENV)/.docs: $(READY)
 
 # Blender 4.2 as a Python module; it needs Python 3.11. The system's libraries of a headless machine may lack some.
 $(BLENDER)/.ready:
-	test -x $(BLENDER)/bin/python || $(PYTHON) -m venv $(BLENDER)
+	$(BLENDER_PYTHON) -c "import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else 'Blender 4.2 needs Python 3.11 (got %d.%d); try: make test-blender BLENDER_PYTHON=python3.11' % sys.version_info[:2])"
+	test -x $(BLENDER)/bin/python || $(BLENDER_PYTHON) -m venv $(BLENDER)
 	$(BLENDER)/bin/python -m pip install --quiet --disable-pip-version-check 'bpy>=4.2,<4.3'
 	$(BLENDER)/bin/python -c 'import bpy'
 	touch $@

@@ -122,3 +122,32 @@ def test_solids_are_counted(bunraku) -> None:
         pytest.skip(f"third-party test data is not there: {DATA}; BUNRAKU_TEST_DATA says where it is")
     code, out, _ = bunraku("check", str(DATA / "tets/bar_2523.msh"))
     assert code == 0 and "886 points, 2523 tetrahedra, a surface of 1618 triangles" in out
+
+
+@pytest.mark.parametrize("faces", ["f 1 2 3\nf 2 3 4\n", "f 1 1 1\n"])
+def test_check_refuses_what_a_run_would_refuse(tmp_path: Path, bunraku, faces: str) -> None:
+    (tmp_path / "line.obj").write_text("v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\n" + faces)
+    code, out, _ = bunraku("check", str(tmp_path / "line.obj"), "--unit", "m")
+    assert code == 2 and "A run would refuse it:" in out and "has no faces" in out
+
+
+def test_settings_are_named_as_the_command_line_does(tmp_path: Path, bunraku) -> None:
+    (tmp_path / "big.obj").write_text("v 0 0 0\nv 14 0 0\nv 0 14 0\nf 1 2 3\n")
+    _, out, _ = bunraku("check", str(tmp_path / "big.obj"))
+    assert "say --unit dm" in out and "unit =  " not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(("--weld", "nan"), "weld_distance"), (("--fill-holes", "-1"), "fill_holes")]
+)
+def test_odd_numbers_of_the_repair_are_refused(broken: Path, bunraku, words: tuple[str, ...], said: str) -> None:
+    code, _, err = bunraku("check", "broken.obj", "--repair", "x.obj", *words)
+    assert code == 2 and said in err and not Path("x.obj").exists()
+
+
+def test_a_polygon_of_many_corners_is_looked_at_in_bounded_time(tmp_path: Path, bunraku) -> None:
+    angle = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
+    lines = [f"v {np.cos(a):.9f} {np.sin(a):.9f} 0\n" for a in angle]
+    (tmp_path / "ngon.obj").write_text("".join(lines) + "f " + " ".join(map(str, range(1, 20_001))) + "\n")
+    code, out, _ = bunraku("check", str(tmp_path / "ngon.obj"), "--unit", "m")
+    assert code in (0, 2) and "20000 points, 1 polygons" in out

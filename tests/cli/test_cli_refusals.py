@@ -138,7 +138,7 @@ def guide_points(folder):
 def test_a_mesh_with_another_vertex_count_than_the_guide(folder, bunraku):
     mesh = box_mesh()
     write_mesh(folder.path / "less.obj", type(mesh)(mesh.rest[:7], mesh.faces[(mesh.faces < 7).all(axis=1)]))
-    folder.box("mesh = { file = 'less.obj' }")
+    folder.box("mesh = { file = 'less.obj', unit = 'm' }")
     text = refused(folder, bunraku)
     assert "object.box.mesh: the mesh has another topology" in text and "(got '7 points" in text
 

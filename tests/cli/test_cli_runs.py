@@ -145,7 +145,7 @@ def test_direction_that_is_missed_fails_only_under_strict(folder, bunraku):
 def test_another_rest_shape_takes_nothing_from_the_direction(folder, bunraku):
     mesh = box_mesh()
     write_mesh(folder.path / "rest.obj", mesh.with_rest(mesh.rest * np.where(mesh.rest[:, 1:2] > 0.3, 1.02, 1.0)))
-    folder.box("mesh = { file = 'rest.obj', levels = 1 }")
+    folder.box("mesh = { file = 'rest.obj', levels = 1, unit = 'm' }")
     code, out, _ = bunraku("run", "box.toml", "--strict")
     assert code == 0 and "Direction met on all 6 frames" in out
 

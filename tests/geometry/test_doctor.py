@@ -64,10 +64,22 @@ def _split_sheet(gap: float) -> Surface:
 
 
 def _t_junction() -> Surface:
-    """A sheet of 2 × 2 cells beside one of one large cell: a point of the first on an edge of the second."""
+    """A sheet of 2 × 2 cells and, on two of its corners, one large cell, with a point on its edge."""
+    points, faces = grid(2, 2)
+    low, high = (int(np.argmin(np.abs(points - corner).sum(axis=1))) for corner in ([2.0, 0, 0], [2.0, 2, 0]))
+    large = np.array([[low, len(points), len(points) + 1], [low, len(points) + 1, high]])
+    return of_triangles(np.vstack([points, [[4.0, 0, 0], [4, 2, 0]]]), np.concatenate([faces, large]))
+
+
+def _leaning() -> Surface:
+    """A sheet of 2 × 2 cells beside one of one large cell, each with points of its own."""
     points, faces = grid(2, 2)
     more, large = grid(1, 1, 2.0)
     return of_triangles(np.concatenate([points, more + [2, 0, 0]]), np.concatenate([faces, large + len(points)]))
+
+
+def test_pieces_that_rest_on_each_other_are_not_torn() -> None:
+    assert examine(_leaning()).count(Kind.CRACKS) == 0 and examine(_leaning()).pieces == 2
 
 
 def _turned(count: int) -> Surface:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bunraku.contracts import InputError
 from bunraku.geometry import (
+    COLOUR,
     NORMALS,
     UV,
     Attribute,
@@ -70,6 +71,20 @@ def test_convex_polygons_are_fans_and_lines_give_nothing() -> None:
     found = triangulate(CUBE, np.array([4, 2, 3]), corners)
     assert corners[found.corners].tolist() == [[0, 1, 3], [0, 3, 2], [0, 1, 5]]
     assert found.polygons.tolist() == [0, 0, 2]
+
+
+def test_many_concave_quads_and_one_long_saw_are_cut_at_once() -> None:
+    """20,000 arrowheads and a saw blade of 2,000 corners: every triangle inside, areas add up."""
+    arrow = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0.2, 0], [-1, 1, 0]])[[2, 3, 0, 1]]
+    points = np.concatenate([arrow + [3.0 * k, 0, 0] for k in range(20_000)])
+    found = triangulate(points, np.full(20_000, 4), np.arange(80_000))
+    areas = 0.5 * np.linalg.norm(face_normals(points, found.corners), axis=1)
+    assert areas.sum() == pytest.approx(20_000 * 0.2) and (face_normals(points, found.corners)[:, 2] > 0).all()
+    teeth = np.array([[k, 1.0 + 5.0 * (k % 2), 0.0] for k in range(1998)])
+    saw = np.concatenate([teeth[::-1], [[0.0, 0.0, 0.0], [1997.0, 0.0, 0.0]]])
+    found = triangulate(saw, np.array([2000]), np.arange(2000))
+    normals = face_normals(saw, found.corners)[:, 2]
+    assert 0.5 * normals.sum() == pytest.approx(1997 * 3.5) and (normals >= 0).all()
 
 
 # Sewing
@@ -204,3 +219,26 @@ def test_a_triangle_mesh_is_a_surface_and_back() -> None:
     welded = weld(Surface.of(mesh))
     assert np.array_equal(welded.mesh.rest, mesh.rest) and np.array_equal(welded.mesh.faces, mesh.faces)
     assert face_areas(welded.mesh.rest, welded.mesh.faces).sum() > 0
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-4])
+def test_rounded_normals_make_no_creases(noise: float) -> None:
+    """A smooth dome whose normals are given by corner, each rounded differently: still a normal a point."""
+    side = np.linspace(-1, 1, 40)
+    x, y = (one.reshape(-1) for one in np.meshgrid(side, side))
+    points = np.stack([x, y, 1 - 0.3 * (x**2 + y**2)], axis=1)
+    quads = np.array([[a, a + 1, a + 41, a + 40] for a in (40 * i + j for i in range(39) for j in range(39))])
+    smooth = np.stack([0.6 * x, 0.6 * y, np.ones_like(x)], axis=1)[quads.reshape(-1)]
+    rounded = smooth + noise * np.random.default_rng(4).uniform(-1, 1, smooth.shape)
+    dome = Surface(points, np.full(len(quads), 4), quads.reshape(-1), (Attribute(NORMALS, Scope.CORNER, rounded),))
+    assert SurfaceNormals.of(dome).scope is Scope.POINT
+
+
+def test_bytes_of_colour_are_blended_and_labels_are_not() -> None:
+    shades = np.array([[255, 0, 0]] * 4 + [[0, 0, 255]] * 4, dtype=np.uint8)
+    surface = cube(attributes=(Attribute(COLOUR, Scope.POINT, shades), Attribute("id", Scope.POINT, shades[:, 0])))
+    fine = refine(surface, weld(surface), 1).surface
+    colour, label = fine.attribute(COLOUR), fine.attribute("id")
+    assert colour is not None and label is not None and colour.values.dtype == np.uint8
+    assert 128 in set(np.asarray(colour.values)[:, 0].tolist())
+    assert set(np.asarray(label.values).tolist()) == {0, 255}

@@ -108,3 +108,11 @@ def test_gauss(cells: int, seed: int) -> None:
 def test_a_mesh_cannot_be_changed_behind_its_back() -> None:
     with pytest.raises(ValueError, match="read-only"):
         mesh().rest[0] = 1.0
+
+
+def test_quality_is_one_for_a_regular_tetrahedron_and_none_for_a_flat_one() -> None:
+    regular = np.array([[1.0, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]])
+    assert TetMesh.oriented(regular, np.array([[0, 1, 2, 3]])).quality[0] == pytest.approx(1.0)
+    # A right corner: V = 1/6, edges 1, 1, 1, √2, √2, √2, so 12 (1/2)^(2/3) / 9.
+    assert mesh().quality[0] == pytest.approx(12 * 0.5 ** (2 / 3) / 9)
+    assert mesh(CORNER * [1, 1, 0]).quality[0] == 0.0

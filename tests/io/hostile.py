@@ -54,13 +54,3 @@ def survive(read: Callable[[Path], object], path: Path, data: bytes, count: int,
             assert "\n" not in str(error) and path.stem in str(error), (number, str(error))
         assert time.perf_counter() - begin < LONGEST, number
     return refused
-
-
-def seconds_per_megabyte(read: Callable[[Path], object], path: Path, rounds: int = 2) -> float:
-    """The best of a few readings [s/MB]."""
-    best = np.inf
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        read(path)
-        best = min(best, time.perf_counter() - begin)
-    return best / (path.stat().st_size / 1e6)

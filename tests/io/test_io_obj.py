@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 
 import numpy as np
@@ -212,10 +211,8 @@ def test_pc2_refusals(wave: Animation, tmp_path: Path) -> None:
      ("garments/dress_sewing_panels", 15656, 29456), ("garments/makehuman_suit_male04", 1696, 3240)],
 )  # fmt: skip
 def test_real_meshes(data: Path, name: str, points: int, faces: int) -> None:
-    start = time.perf_counter()
     mesh = read_mesh(data / f"{name}.obj")
     assert (mesh.point_count, len(mesh.faces)) == (points, faces)
-    assert time.perf_counter() - start < 1.0
 
 
 def test_the_shirt_in_the_wind(data: Path) -> None:

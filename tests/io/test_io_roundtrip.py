@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bunraku.contracts import InputError
-from bunraku.geometry import TriMesh
+from bunraku.geometry import COLOUR, Attribute, Scope, Subset, TriMesh, of_triangles, unit_colours
 from bunraku.io import (
     FrameCache,
     Sample,
@@ -78,6 +79,7 @@ def test_obj_sequence_keeps_float64_exactly(case: tuple, tmp_path_factory: pytes
 def test_pc2_keeps_float32_exactly(case: tuple, tmp_path_factory: pytest.TempPathFactory) -> None:
     animation, frames = case
     path = tmp_path_factory.getbasetemp() / "round.pc2"
+    path.with_suffix(".obj").unlink(missing_ok=True)  # another mesh beside it would be spared
     write_animation(path, animation, frames=frames)
     numbers, points = read_poses(path, rate=24)
     assert np.array_equal(points, animation.points)
@@ -183,3 +185,64 @@ def test_an_empty_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="the name of the file to write is empty"):
         write_frames("", mesh, [Sample(1.0, mesh.rest)], rate=24.0)
     assert not any(tmp_path.iterdir())
+
+
+def test_an_input_is_never_written_over(tmp_path: Path) -> None:
+    for k in (1, 2):
+        (tmp_path / f"a.{k:04d}.obj").write_text(f"v 0 0 {k}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n# mine\n")
+    clip = read_clip(tmp_path / "a.####.obj")
+    with pytest.raises(InputError, match=r"a\.0001\.obj: would overwrite a file the clip was read from"):
+        write_animation(tmp_path / "a.####.obj", clip.animation, like=clip)
+    (tmp_path / "coat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n# the artist's own\n")
+    with pytest.raises(InputError, match=r"coat\.obj: another mesh stands where the cache's rest shape goes"):
+        write_animation(tmp_path / "coat.mdd", clip.animation)
+    assert "the artist's own" in (tmp_path / "coat.obj").read_text() and not (tmp_path / "coat.mdd").exists()
+
+
+def test_frames_of_an_mdd_are_whole_where_they_were(quad: TriMesh, tmp_path: Path) -> None:
+    frames = np.arange(1001.0, 1009.0)
+    motion = Animation(quad, frames / 24, np.repeat(quad.rest[None], 8, axis=0))
+    write_animation(tmp_path / "a.mdd", motion, frames=frames, rate=24.0)
+    assert read_clip(tmp_path / "a.mdd", rate=24.0).frames.tolist() == frames.tolist()
+
+
+def test_a_far_glb_keeps_its_digits(quad: TriMesh, tmp_path: Path) -> None:
+    far = quad.rest * 1e-3 + [20_000.0, 0.0, 0.0]
+    motion = Animation(quad.with_rest(far), np.arange(2) / 24, np.stack([far, far + [0.0, 1e-3, 0.0]]))
+    write_animation(tmp_path / "far.glb", motion)
+    assert np.abs(read_poses(tmp_path / "far.glb", rate=24.0)[1] - motion.points).max() < 1e-8
+
+
+@pytest.mark.parametrize("name", ["a.usda", "a.glb", "a.obj"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_colours_are_the_same_in_every_file(tmp_path: Path, name: str, dtype: type) -> None:
+    most = np.iinfo(dtype).max
+    colours = np.array([[most, most // 2, 0], [0, 0, most], [0, most, 0]], dtype=dtype)
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    surface = of_triangles(points, np.array([[0, 1, 2]]), [Attribute(COLOUR, Scope.POINT, colours)])
+    write_mesh(tmp_path / name, surface)
+    found = read_surface(tmp_path / name, unit="m").attribute(COLOUR)
+    assert found is not None and np.abs(unit_colours(found.flat())[:, :3] - unit_colours(colours)).max() < 3e-3
+
+
+def test_subsets_keep_their_names_through_usd(tmp_path: Path) -> None:
+    subsets = (Subset("cuff", np.array([0])), Subset("denim", np.array([0, 1]), "material"))
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    surface = replace(of_triangles(points, np.array([[0, 1, 2], [1, 3, 2]])), subsets=subsets)
+    for name in ("a.usda", "b.usda"):
+        write_mesh(tmp_path / name, surface)
+        surface = read_surface(tmp_path / name)
+    assert {(one.name, one.family, tuple(one.polygons)) for one in surface.subsets} == {
+        ("cuff", "group", (0,)), ("denim", "material", (0, 1))
+    }  # fmt: skip
+
+
+def test_numbers_usd_cannot_hold_are_left_out_with_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    big = Attribute("id", Scope.POINT, np.array([2**33, 1, 2]))
+    small = Attribute("zone", Scope.POINT, np.array([5, 6, 7]))
+    write_mesh(tmp_path / "a.usda", of_triangles(points, np.array([[0, 1, 2]]), [big, small]))
+    found = read_surface(tmp_path / "a.usda")
+    assert found.attribute("id") is None and "'id'" in caplog.text
+    zone = found.attribute("zone")
+    assert zone is not None and zone.flat().tolist() == [5, 6, 7]

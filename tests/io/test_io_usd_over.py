@@ -12,7 +12,9 @@ import pytest
 from pxr import Gf, Usd, UsdGeom, UsdShade, UsdSkel, UsdValidation
 from usd_scenes import BODY, FRAMES, character, character_points
 
+from bunraku.contracts import InputError
 from bunraku.direction.track import hierarchy
+from bunraku.geometry import TriMesh
 from bunraku.io import Clip, Outgoing, read_clip, write_animation, write_frames
 from bunraku.motion import Animation
 
@@ -214,3 +216,106 @@ def test_the_artists_files_are_untouched(tmp_path: Path) -> None:
     clip = read_clip(path)
     write_animation(tmp_path / "take.usda", clip.animation, like=clip)
     assert {file: file.read_bytes() for file in before} == before
+
+
+def test_a_layer_never_replaces_what_it_lies_over(clip: Clip, tmp_path: Path) -> None:
+    for name in ("shot.usda", "asset.usda"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(InputError, match=f"{name}: (would overwrite|the layer would replace)"):
+            write_animation(tmp_path / name, clip.animation, like=clip)
+        assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_far_rest_shape_at_the_default_time_is_read_back(tmp_path: Path) -> None:
+    guide, mesh = still_stage(tmp_path)
+    corners = ((0, 0), (1, 0), (1, 1), (0, 1))
+    mesh.GetPointsAttr().Set([(1000 + x, y, 0) for x, y in corners])
+    for frame in (1, 2):
+        mesh.GetPointsAttr().Set([(1000 + x, y, 0.5 * frame) for x, y in corners], frame)
+    again, _, _stage = moved_and_read(tmp_path, guide)
+    assert np.allclose(again.mesh.rest, [(1000 + x, y, 0) for x, y in corners])
+
+
+def test_a_prim_carried_by_its_parent_has_no_velocity_of_its_own(tmp_path: Path) -> None:
+    """The parent moves by 1 m a frame, also on the first and the last; the prim's own points stand still in it."""
+    stage = Usd.Stage.CreateNew(str(tmp_path / "guide.usda"))
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdGeom.SetStageUpAxis(stage, "Y")
+    parent = UsdGeom.Xform.Define(stage, "/car")
+    slide = parent.AddTranslateOp()
+    for frame in range(1, 6):
+        slide.Set((float(frame), 0, 0), frame)
+    mesh = UsdGeom.Mesh.Define(stage, "/car/flag")
+    mesh.CreateFaceVertexCountsAttr([3])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2])
+    mesh.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (0, 1, 0)])
+    stage.Save()
+    clip = read_clip(tmp_path / "guide.usda")
+    write_animation(tmp_path / "take.usda", clip.animation, like=clip)
+    written = Usd.Stage.Open(str(tmp_path / "take.usda"))
+    flag = UsdGeom.Mesh(written.GetPrimAtPath("/car/flag"))
+    for frame in range(1, 6):
+        assert np.abs(np.array(flag.GetVelocitiesAttr().Get(frame))).max() < 1e-4, frame  # [m/s] of 24
+
+
+def test_another_rate_does_not_stretch_the_guides_time(clip: Clip, tmp_path: Path) -> None:
+    faster = read_clip(clip.path, rate=30.0)
+    write_animation(tmp_path / "take.usda", faster.animation, like=faster)
+    again = read_clip(tmp_path / "take.usda")
+    assert again.rate == 24.0 and again.frames.tolist() == clip.frames.tolist()
+    assert np.abs(again.animation.points - clip.animation.points).max() < 2e-7
+
+
+@pytest.mark.parametrize("levels", [0, 1])
+def test_inherited_joints_do_not_move_the_result_again(tmp_path: Path, levels: int) -> None:
+    path = character(tmp_path)
+    asset = Usd.Stage.Open(str(tmp_path / "asset.usda"))
+    body, root = asset.GetPrimAtPath("/char/body"), asset.GetPrimAtPath("/char")
+    binding = UsdSkel.BindingAPI.Apply(root)
+    binding.CreateSkeletonRel().SetTargets(["/char/skel"])
+    binding.CreateJointIndicesPrimvar(True, 1).Set([1])
+    binding.CreateJointWeightsPrimvar(True, 1).Set([1.0])
+    for name in ("skel:skeleton", "primvars:skel:jointIndices", "primvars:skel:jointWeights"):
+        body.RemoveProperty(name)
+    asset.Save()
+    clip = read_clip(path)
+    moved = finer(clip, levels)
+    write_animation(tmp_path / "take.usda", moved, like=clip)
+    again = read_clip(tmp_path / "take.usda")
+    assert np.abs(moved.points[-1] - moved.points[0]).max() > 0.05
+    assert np.abs(again.animation.points - moved.points).max() < 1e-6
+    assert complaints(tmp_path / "take.usda") == []
+
+
+def test_a_flattened_prim_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    guide, mesh = still_stage(tmp_path)
+    UsdGeom.Xformable(mesh).AddScaleOp().Set(Gf.Vec3f(1, 0, 1))
+    guide.Save()
+    clip = read_clip(tmp_path / "guide.usda")
+    with pytest.raises(InputError, match=r"guide\.usda </quad>, frame 1: the transforms above the prim flatten it"):
+        Outgoing.of(clip).check_place(clip.frames)
+
+
+def test_a_mesh_wired_differently_is_not_written_like_the_clip(clip: Clip, tmp_path: Path) -> None:
+    mesh = clip.mesh
+    shuffled = TriMesh(mesh.rest[::-1], mesh.point_count - 1 - mesh.faces)
+    other = Animation(shuffled, clip.animation.times, clip.animation.points[:, ::-1])
+    with pytest.raises(InputError, match="is not that of `like`, nor a subdivision of it"):
+        write_animation(tmp_path / "take.usda", other, like=clip)
+
+
+def test_the_guides_accelerations_are_blocked(tmp_path: Path) -> None:
+    guide, mesh = still_stage(tmp_path)
+    mesh.CreateAccelerationsAttr([(9, 9, 9)] * 4)
+    _, written, _stage = moved_and_read(tmp_path, guide)
+    assert written.GetAccelerationsAttr().Get(1.0) is None
+
+
+def test_the_default_prim_stays_the_guides_own(tmp_path: Path) -> None:
+    guide, _ = still_stage(tmp_path)
+    guide.SetDefaultPrim(UsdGeom.Xform.Define(guide, "/World").GetPrim())
+    guide.Save()
+    clip = read_clip(tmp_path / "guide.usda")
+    write_animation(tmp_path / "take.usda", finer(clip, 1), like=clip)
+    stage = Usd.Stage.Open(str(tmp_path / "take.usda"))
+    assert str(stage.GetDefaultPrim().GetPath()) == "/World"

@@ -184,7 +184,7 @@ def test_several_meshes_and_none_named_lists_them(stage: Stage) -> None:
     with pytest.raises(InputError, match=r"holds several meshes.*/World/hero/coat, /World/hero/body.*prim="):
         read_clip(stage(TWINS))
     many = "\n".join(triangle(TWO, name=f"m{k}") for k in range(20))
-    with pytest.raises(InputError, match=r"and 8 more"):
+    with pytest.raises(InputError, match=r"/m0, .*/m19"):
         read_clip(stage(many, "many.usda"))
 
 

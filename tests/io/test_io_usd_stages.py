@@ -236,7 +236,7 @@ def test_a_missing_unit_is_doubted_by_size(stage: Stage, caplog: pytest.LogCaptu
     mesh = STILL.replace("(0,1,2)", "(0,0.01,0.01)").replace("(1,0,0)", "(1.5,0,0)")
     with caplog.at_level(logging.WARNING):
         read_clip(stage(mesh, "small.usda", metersPerUnit=None))
-    assert "in m it would be 1.5 m: if so, say unit = 'm'" in caplog.text
+    assert "in metres it would be 1.5 m: if so, say unit = 'm'" in caplog.text
 
 
 def test_a_package_of_several_layers(stage: Stage, tmp_path: Path) -> None:

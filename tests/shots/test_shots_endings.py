@@ -74,7 +74,7 @@ def test_whatever_goes_wrong_with_a_preview_only_warns(files, monkeypatch, error
 
 def test_what_can_be_known_before_is_refused_before(files, guide: Animation, tmp_path: Path):
     half = Animation(guide.mesh, guide.times + 0.5 / 24, guide.points)
-    with pytest.raises(InputError, match=r"output\.formats: OBJ files are numbered by whole frames"):
+    with pytest.raises(InputError, match=r"output\.formats: OBJ and PLY files are numbered by whole frames"):
         read_shot(files(guide=half, output={"preview": False, "formats": ["usdc", "obj"]})).run()
     with pytest.raises(InputError, match=r"pins\[0\]\.to\[0\]: is out of range"):
         read_shot(files(box={"pins": [{"vertices": [0], "to": [1e8, 0.0, 0.0]}]}))

@@ -14,7 +14,7 @@ import tomli_w
 
 from bunraku.contracts import InputError
 from bunraku.geometry import UV, Attribute, Scope, Subset, Surface
-from bunraku.io import Sample, read_poses, read_surface, write_frames
+from bunraku.io import Sample, read_poses, read_surface, write_frames, write_mesh
 from bunraku.shots import read_shot
 from bunraku.shots.prepare import prepare
 
@@ -121,3 +121,44 @@ def test_a_take_in_any_format_may_be_the_next_guide(guide: Path, tmp_path: Path)
 def test_seams_may_be_left_open(guide: Path, tmp_path: Path) -> None:
     table = {"file": "coat.####.obj", "unit": "cm", "up_axis": "Z", "sew": False}
     assert prepare(read_shot(shot(tmp_path, formats=["usdc"], guide=table))).shell.point_count == 18
+
+
+def test_a_rest_shape_without_a_unit_needs_one_too(guide: Path, tmp_path: Path) -> None:
+    write_mesh(tmp_path / "rest.obj", coat(), unit="cm", up_axis="Z")
+    with pytest.raises(InputError, match=r"object\.coat\.mesh: .*rest\.obj: the file does not say its unit"):
+        prepare(read_shot(shot(tmp_path, formats=["usdc"], mesh={"file": "rest.obj"})))
+    told = {"file": "rest.obj", "unit": "cm", "up_axis": "Z"}
+    assert prepare(read_shot(shot(tmp_path, formats=["usdc"], mesh=told))).shell.size == pytest.approx(np.hypot(1, 0.4))
+
+
+def test_loose_points_have_the_velocity_they_move_with(guide: Path, tmp_path: Path) -> None:
+    going = prepare(read_shot(shot(tmp_path, formats=["usdc"]))).going
+    still = np.zeros((15, 3))
+    assert np.allclose(going.sample(2.0, still, still).velocities[9], [0.0, 24.0, 0.0])  # type: ignore[index]
+
+
+def test_the_faces_of_a_cache_are_given_in_the_shot(guide: Path, tmp_path: Path) -> None:
+    first = read_shot(shot(tmp_path, formats=["pc2"])).run()
+    (first.folder / "coat.obj").rename(tmp_path / "body.obj")
+    (first.folder / "coat.pc2").rename(tmp_path / "moving.pc2")
+    table = {"file": "moving.pc2", "faces": "body.obj", "unit": "cm", "up_axis": "Z"}
+    prepared = prepare(read_shot(shot(tmp_path, formats=["usdc"], guide=table)))
+    assert len(prepared.clip.frames) == FRAMES and len(prepared.inputs) == 2
+
+
+@pytest.mark.parametrize("bending", ["plate", "hinge"])
+def test_single_triangles_are_simulated(tmp_path: Path, bending: str) -> None:
+    """Confetti has no edge to bend about; stretching alone holds it together."""
+    for k in (1, 2, 3):
+        (tmp_path / f"coat.{k:04d}.obj").write_text(
+            f"v 0 0 {k}\nv 1 0 {k}\nv 0 1 {k}\nv 5 0 {k}\nv 6 0 {k}\nv 5 1 {k}\nf 1 2 3\nf 4 5 6\n"
+        )
+    path = shot(tmp_path, formats=["usdc"])
+    path.write_text(path.read_text() + f"[physics]\nbending = '{bending}'\n")
+    assert read_shot(path).run().report.met
+
+
+def test_frames_without_a_sample_are_said(guide: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "coat.0002.obj").unlink()
+    prepare(read_shot(shot(tmp_path, formats=["usdc"])))
+    assert "has no sample on 1 of 4 frames" in caplog.text

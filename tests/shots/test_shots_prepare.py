@@ -129,11 +129,11 @@ def test_a_set_far_away_is_solved_about_an_origin_of_its_own(files, guide: Anima
 def test_a_mesh_file_gives_the_rest_shape_and_must_have_the_guides_topology(files, tmp_path: Path):
     mesh = box_mesh()
     write_mesh(tmp_path / "wide.obj", mesh.with_rest(mesh.rest * [1.1, 1.0, 1.0]))
-    prepared = prepare(read_shot(files(box={"mesh": {"file": "wide.obj", "levels": 1}})))
+    prepared = prepare(read_shot(files(box={"mesh": {"file": "wide.obj", "unit": "m", "levels": 1}})))
     assert np.ptp(prepared.shell.rest[:, 0]) == pytest.approx(0.55) and prepared.shell.point_count == 26
     assert len(prepared.inputs) == 2
     write_mesh(tmp_path / "other.obj", replace(mesh, faces=mesh.faces[:-1]))
-    text = refusal(files(box={"mesh": {"file": "other.obj"}}))
+    text = refusal(files(box={"mesh": {"file": "other.obj", "unit": "m"}}))
     assert "object.box.mesh: the mesh has another topology than the guide" in text and "not yet there" in text
     assert "8 points, 11 polygons" in text and "8 points, 12 polygons" in text
 

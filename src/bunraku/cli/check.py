@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bunraku.contracts import input_error
-from bunraku.geometry import Diagnosis, Repaired, Severity, check_tets, examine, repair
-from bunraku.io import UNITS, Survey, read_tets, same_file, survey, write_mesh
+from bunraku.contracts import InputError, input_error
+from bunraku.geometry import Diagnosis, Repaired, check_tets, examine, repair
+from bunraku.io import UNITS, Survey, doubt_about_unit, read_tets, same_file, survey, write_mesh
 
 from .performance import DONE, Performance
 
@@ -69,11 +70,27 @@ def run(args: argparse.Namespace) -> int:
     return Performance("plain").perform(lambda performance: _work(args, performance))
 
 
+_SETTING = re.compile(r"\b(prim|clip|faces|unit) ?= ?'([^']*)'")
+
+
+def _in_words(sentence: str) -> str:
+    """A sentence that names a shot's setting, for the command line: unit = 'cm' is --unit cm here."""
+    return _SETTING.sub(r"--\1 \2", sentence)
+
+
 def _work(args: argparse.Namespace, performance: Performance) -> int:
+    try:
+        return _check(args, performance)
+    except InputError as error:
+        raise InputError(_in_words(str(error))) from error
+
+
+def _check(args: argparse.Namespace, performance: Performance) -> int:
     _check_words(args)
     if Path(args.file).suffix.lower() in _TETS:
         return _check_solid(args, performance)
     found = survey(args.file, args.prim, clip=args.clip, faces=args.faces, unit=args.unit, up_axis=args.up_axis)
+    refusal = found.refusal()
     diagnosis = examine(found.surface)
     mended = _mend(args, found) if args.repair else None
     after = None if mended is None else examine(mended.surface)
@@ -83,8 +100,11 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
         )
     else:
         _say(performance, found, diagnosis, args.repair, mended, after)
-    judged = diagnosis if after is None else after
-    return BAD if judged.worst is Severity.REFUSED or len(found.broken_frames) else DONE
+    if mended is not None and len(found.frames) == 1:  # what counts now is the mended copy
+        refusal = replace(found, surface=mended.surface).refusal()
+    if refusal and not args.json:
+        performance.show.say(f"  A run would refuse it: {refusal}")
+    return BAD if refusal else DONE
 
 
 def _check_words(args: argparse.Namespace) -> None:
@@ -126,14 +146,14 @@ def _say(
 ) -> None:  # fmt: skip
     say = performance.show.say
     say(found.name)
-    for line in [*found.facts(), *diagnosis.sentences()]:
+    for line in [*map(_in_words, found.facts()), *diagnosis.sentences()]:
         say(f"  {line}")
     if not diagnosis.findings:
         say("  Nothing is wrong with it.")
     if mended is None or after is None:
         return
     say(f"mended copy: {target}")
-    for line in [*mended.changes, after.summary(), *(one.sentence for one in after.findings)]:
+    for line in [*mended.changes, *mended.left, after.summary(), *(one.sentence for one in after.findings)]:
         say(f"  {line}")
 
 
@@ -147,7 +167,9 @@ def _as_json(
         "diagnosis": diagnosis.as_json(),
     }  # fmt: skip
     if mended is not None and after is not None:
-        out["repair"] = {"file": target, "changes": list(mended.changes), "diagnosis": after.as_json()}
+        out["repair"] = {
+            "file": target, "changes": list(mended.changes), "left": list(mended.left), "diagnosis": after.as_json(),
+        }  # fmt: skip
     return out
 
 
@@ -159,13 +181,18 @@ def _check_solid(args: argparse.Namespace, performance: Performance) -> int:
     facts = {
         "points": body.point_count, "tets": len(body.tets), "surface_faces": len(body.surface().faces),
         "volume_m3": float(body.volumes.sum()), "size_m": body.size,
+        "worst_quality": float(body.quality.min(initial=1.0)),
     }  # fmt: skip
     if args.json:
         performance.show.say(json.dumps({"file": args.file, "solid": facts}, indent=1, sort_keys=True))
     else:
         performance.show.say(
             f"{args.file}\n  {body.point_count} points, {len(body.tets)} tetrahedra, "
-            f"a surface of {facts['surface_faces']} triangles, {facts['volume_m3']:.4g} m³, {body.size:.4g} m across"
+            f"a surface of {facts['surface_faces']} triangles, {facts['volume_m3']:.4g} m³, {body.size:.4g} m across\n"
+            f"  the worst tetrahedron has quality {facts['worst_quality']:.2g} (1: regular, 0: flat)"
         )
+        doubt = "" if args.unit is not None else doubt_about_unit(body.rest, 1.0)
+        if doubt:
+            performance.show.say(f"  The file does not say its unit. It {_in_words(doubt)}.")
     check_tets(body, args.file)
     return DONE

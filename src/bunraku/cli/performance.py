@@ -90,6 +90,8 @@ class Performance:
 
     def _interrupted(self) -> str:
         made = frames_kept(self._started.folder) if self._started else 0
+        if not self.again:  # a command that makes no take
+            return "interrupted"
         if self._started is None or not made:
             return "interrupted before the first frame; nothing was kept"
         return (

@@ -104,6 +104,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
     # A short first step has not left the place where its factor was made.
     age = 1 if run.last_step <= 1e3 * small else settings.reuse
+    returns = 0
     while run.iterations < settings.limit:
         gradient = problem.gradient(run.x, run.multipliers)
         fresh = age >= settings.reuse
@@ -121,8 +122,8 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         if found is not None:
             before = gradient, step, along
             run.x, run.multipliers = found, multipliers
-        elif _meet(problem, direction, run, small):
-            before = None  # what looked uphill was the way back to the conditions
+        elif returns < _MOST_RETURNS and _meet(problem, direction, run, small):
+            returns, before = returns + 1, None  # what looked uphill was the way back to the conditions
         elif fresh and before is None:
             return Outcome.LINE_SEARCH_FAILED
         else:
@@ -143,6 +144,7 @@ def _meet(problem: Problem, direction: Direction, run: Progress, small: float) -
     return True
 
 
+_MOST_RETURNS = 5  # where rounding keeps the conditions away, the line search has the last word
 _NEAR = 0.1
 """share of a converged step by which conditions may be missed on the way"""
 

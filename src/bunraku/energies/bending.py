@@ -70,7 +70,7 @@ class ComplianceSolver:
     """Solves C m = b; one symbolic analysis, refactorised only when C changes."""
 
     def __init__(self, compliance: Compliance) -> None:
-        self._diagonal = compliance.local.shape[1] == 1
+        self._diagonal = compliance.local.shape[1] == 1 or not compliance.edge_count
         if not self._diagonal:
             self._pattern = Pattern.of([Stencil(compliance.edges)], compliance.edge_count)
             self._factor = choose(positive=True, threads=1)
@@ -90,6 +90,8 @@ class ComplianceSolver:
 
     def solve(self, b: Vector) -> Vector:
         """(m,) moments."""
+        if not len(b):
+            return b
         if self._diagonal:
             assert self._current is not None
             return b / self._current[:, 0, 0]
@@ -181,6 +183,11 @@ class Bending:
         self._solver = ComplianceSolver(self._base)
         self._elastic_solver = ComplianceSolver(self._base)
         self._scatter = Scatter.of(found, mesh.point_count)
+
+    @property
+    def hinge_count(self) -> int:
+        """Pairs of faces that share an edge."""
+        return len(self._hinges.vertices)
 
     def _elements(self, per_face: Vector) -> Vector:
         """(k,) a face quantity on the elements of the compliance."""

@@ -13,6 +13,7 @@ from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix
 from .operators import lumped_mass as lumped_mass
+from .polygons import MOST_CORNERS as MOST_CORNERS
 from .polygons import triangulate as triangulate
 from .refinement import Refinement as Refinement
 from .refinement import refine as refine
@@ -25,6 +26,7 @@ from .surface import Scope as Scope
 from .surface import Subset as Subset
 from .surface import Surface as Surface
 from .surface import of_triangles as of_triangles
+from .surface import unit_colours as unit_colours
 from .tetmesh import TetMesh as TetMesh
 from .tetmesh import check_tets as check_tets
 from .topology import Edges as Edges

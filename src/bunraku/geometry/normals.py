@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from bunraku.contracts import Integers, Points
 
@@ -35,11 +37,14 @@ class SurfaceNormals:
         given = surface.attribute(NORMALS)
         shade = np.zeros(len(place), dtype=np.int64)
         if given is not None:
-            per_corner = _per_corner(surface, given)
-            # Directions within about a thousandth of each other are one: files round their normals.
-            shade = places(np.round(unit_rows(np.nan_to_num(per_corner)), 3))
-        _, group = np.unique(np.stack([place, shade], axis=1), axis=0, return_inverse=True)
+            shade = places(unit_rows(np.nan_to_num(_per_corner(surface, given))))
+        pairs, group = np.unique(np.stack([place, shade], axis=1), axis=0, return_inverse=True)
         group = group.reshape(-1)
+        if given is not None:
+            first = np.empty(len(pairs), dtype=np.int64)
+            first[group] = np.arange(len(group))
+            directions = unit_rows(np.nan_to_num(_per_corner(surface, given)))[first]
+            group = _alike(pairs[:, 0], directions)[group]
         of_point = np.full(surface.point_count, -1)
         of_point[surface.corners] = group
         if (of_point[surface.corners] == group).all():
@@ -62,6 +67,28 @@ class SurfaceNormals:
         used = self.rows >= 0
         values[used] = directions[self.rows[used]]
         return Attribute(NORMALS, Scope.POINT, values)
+
+
+ALIKE = 1e-3
+"""directions nearer to each other than this are one: files round their normals"""
+
+
+def _alike(place: Integers, directions: Points) -> Integers:
+    """(k,) a number for each direction (k, 3) at a place (k,), the same for those that are alike there.
+
+    Two that are nearer than `ALIKE` share a box of twice that in at least one of the eight ways to lay a grid.
+    """
+    count = len(place)
+    first, second = [], []
+    for shift in np.ndindex(2, 2, 2):
+        box = np.floor(directions / (2.0 * ALIKE) + 0.5 * np.array(shift)).astype(np.int64)
+        order = np.lexsort((*box.T, place))
+        same = (np.diff(place[order]) == 0) & (np.diff(box[order], axis=0) == 0).all(axis=1)
+        first.append(order[:-1][same])
+        second.append(order[1:][same])
+    rows, columns = np.concatenate(first), np.concatenate(second)
+    graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(count, count))
+    return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def polygon_normals(surface: Surface, points: Points) -> Points:

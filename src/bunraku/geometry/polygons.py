@@ -31,10 +31,15 @@ def triangulate(points: Points, counts: Integers, corners: Integers) -> Triangle
     starts = np.cumsum(counts) - counts
     first = starts[polygon]
     cut = np.stack([first, first + step + 1, first + step + 2], axis=1)
-    for p in np.flatnonzero(_fan_fails(points, corners[cut], polygon, len(counts)) & (counts > 3)):
+    failed = _fan_fails(points, corners[cut], polygon, len(counts))
+    first_cut = np.cumsum(each) - each
+    quads = np.flatnonzero(failed & (counts == 4))  # the other diagonal, where one of a quad's two is right
+    cut[first_cut[quads]] = starts[quads, None] + np.array([1, 2, 3])
+    cut[first_cut[quads] + 1] = starts[quads, None] + np.array([1, 3, 0])
+    for p in np.flatnonzero(failed & (counts > 4) & (counts <= MOST_CORNERS)):
         place = starts[p]
-        own = polygon == p
-        cut[own] = place + _clip_ears(points[corners[place : place + counts[p]]])
+        ring = points[corners[place : place + counts[p]]]
+        cut[first_cut[p] : first_cut[p] + each[p]] = place + _clip_ears(ring)
     return Triangles(cut, polygon)
 
 
@@ -53,42 +58,22 @@ def _fan_fails(points: Points, fan: Faces, polygon: Integers, count: int) -> Fla
 _FLAT = 1e-9  # of the polygon's area: a triangle between corners on one line
 
 
+MOST_CORNERS = 4000
+"""of a polygon that is cut with care, for the care grows as their square; larger ones are fans"""
+
+
 def _clip_ears(ring: Points) -> Faces:
-    """(n − 2, 3) places in the ring (n, 3); the ear with the largest smallest angle goes first."""
-    flat = _in_plane(ring)
-    left, out = list(range(len(ring))), []
-    while len(left) > 3:
-        ears = [_ear_quality(flat, left, k) for k in range(len(left))]
-        k = int(np.argmax(ears))
-        out.append([left[k - 1], left[k], left[(k + 1) % len(left)]])
-        del left[k]
-    # Fan order puts the polygon's first corner first; any order means the same triangles.
-    return np.array([*out, left], dtype=np.int64)
+    """(n − 2, 3) places in the ring (n, 3); the ear with the largest area over longest edge² goes first."""
+    from .ears import clip_ears  # compiled on first use
+
+    return clip_ears(_in_plane(ring))
 
 
 def _in_plane(ring: Points) -> Array:
     """(n, 2) the ring seen along its normal, counter-clockwise."""
     ahead = np.roll(ring, -1, axis=0)
     normal = np.cross(ring - ring[0], ahead - ring[0]).sum(axis=0)
-    normal = normal / np.linalg.norm(normal)
+    normal = normal / max(float(np.linalg.norm(normal)), 1e-300)
     side = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
     side = side / np.linalg.norm(side)
     return np.stack([ring @ side, ring @ np.cross(normal, side)], axis=1)
-
-
-def _ear_quality(flat: Array, left: list[int], k: int) -> float:
-    """How well a corner can be cut off: area over longest edge², negative where it cannot."""
-    i, j, m = left[k - 1], left[k], left[(k + 1) % len(left)]
-    a, b, c = flat[i], flat[j], flat[m]
-    area = _turn(a, b, c)
-    longest = max(float(np.sum((q - p) ** 2)) for p, q in ((a, b), (b, c), (c, a)))
-    quality = area / longest if longest > 0 else 0.0
-    others = flat[[n for n in left if n not in (i, j, m)]]
-    inside = (_turn(a, b, others) > 0) & (_turn(b, c, others) > 0) & (_turn(c, a, others) > 0)
-    return float(quality) if area > 0 and not inside.any() else float(quality) - 2.0
-
-
-def _turn(a: Array, b: Array, c: Array) -> Array:
-    """Twice the signed area of a, b and each of c."""
-    u, v = b - a, c - a
-    return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]

@@ -11,7 +11,7 @@ from scipy import sparse
 from bunraku.contracts import Integers, Sparse
 
 from .subdivision import split
-from .surface import NORMALS, Attribute, Scope, Subset, Surface
+from .surface import COLOUR, NORMALS, Attribute, Scope, Subset, Surface
 from .trimesh import unit_rows
 from .welding import Welded
 
@@ -46,7 +46,7 @@ class Refinement:
         if attribute.scope is Scope.POLYGON:
             return replace(attribute, values=flat[self.polygons], indices=None)
         matrix = self.points if attribute.scope is Scope.POINT else self.corners
-        values = _blended(matrix, flat)
+        values = _blended(matrix, flat, labels=attribute.name != COLOUR)
         if attribute.name == NORMALS:
             values = unit_rows(np.asarray(values, dtype=np.float64))
         if attribute.indices is None:
@@ -94,12 +94,13 @@ def _carried_subsets(surface: Surface, polygons: Integers) -> tuple[Subset, ...]
     return tuple(out)
 
 
-def _blended(matrix: Sparse, values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Rows of the finer elements; whole numbers are labels and are not averaged."""
+def _blended(matrix: Sparse, values: NDArray[np.generic], *, labels: bool) -> NDArray[np.generic]:
+    """Rows of the finer elements; whole numbers that are labels are not averaged."""
     csr = sparse.csr_array(matrix)
-    if np.issubdtype(values.dtype, np.floating):
-        rows = csr @ np.asarray(values, dtype=np.float64).reshape(len(values), -1)
-        return rows.reshape(-1, *values.shape[1:]).astype(values.dtype)
+    floating = np.issubdtype(values.dtype, np.floating)
+    if floating or (not labels and np.issubdtype(values.dtype, np.integer)):
+        rows = (csr @ np.asarray(values, dtype=np.float64).reshape(len(values), -1)).reshape(-1, *values.shape[1:])
+        return (rows if floating else np.round(rows)).astype(values.dtype)
     # The heaviest parent, the first of equals.
     rows, indices = int(matrix.shape[0]), np.asarray(csr.indices)
     owner = np.repeat(np.arange(rows), np.diff(csr.indptr))

@@ -44,6 +44,12 @@ class Attribute:
         return self.values if self.indices is None else self.values[self.indices]
 
 
+def unit_colours(values: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Colours from 0 to 1, whichever numbers a file counts them in."""
+    most = np.iinfo(values.dtype.name).max if np.issubdtype(values.dtype, np.integer) else 1
+    return np.asarray(values, dtype=np.float64) / float(most)
+
+
 UV, NORMALS, COLOUR = "uv", "normals", "colour"
 
 

@@ -71,6 +71,13 @@ class TetMesh:
         """(m,) signed rest volumes [m³]."""
         return tet_volumes(self.rest, self.tets)
 
+    @property
+    def quality(self) -> Vector:
+        """(m,) 12 (3 V)^⅔ / Σ l² over the six edges: 1 for a regular tetrahedron, 0 for a flat one."""
+        x = self.rest[self.tets]
+        squares = sum(np.sum((x[:, i] - x[:, j]) ** 2, axis=1) for i in range(4) for j in range(i))
+        return 12.0 * np.cbrt(3.0 * np.maximum(self.volumes, 0.0)) ** 2 / np.maximum(squares, 1e-300)
+
     def with_rest(self, rest: Points) -> TetMesh:
         """The same tetrahedra with other rest positions (n, 3)."""
         return TetMesh(rest, self.tets)

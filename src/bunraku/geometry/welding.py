@@ -52,8 +52,9 @@ class Welded:
 
     def spread(self, x: Points, loose: Points) -> Points:
         """(n, 3) of the surface's points from those of the vertices; points of no face from `loose` (k, 3)."""
-        out = x[np.maximum(self.vertex_of_point, 0)]
-        out[self.loose] = loose
+        out = np.empty((len(self.vertex_of_point), 3))
+        used = self.vertex_of_point >= 0
+        out[used], out[~used] = x[self.vertex_of_point[used]], loose
         return out
 
     def faces_of(self, polygons: Integers) -> Integers:

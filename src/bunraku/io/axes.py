@@ -11,6 +11,7 @@ from bunraku.contracts import Array, Points, input_error
 UP_AXES = ("Y", "Z")
 UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
 """name: length [m]"""
+_WORDS = {"m": "metres", "dm": "decimetres", "cm": "centimetres", "mm": "millimetres", "in": "inches", "ft": "feet"}
 _LARGEST, _SMALLEST = 4.0, 0.02  # [m] garments and characters lie between; beyond, the unit is doubted
 
 
@@ -40,7 +41,7 @@ def doubt_about_unit(x: Points, meters_per_unit: float) -> str:
     name = min(inside, key=lambda one: abs(math.log(inside[one])))
     return (
         f"is {size:.3g} m large if its unit is {unit_name(meters_per_unit)}; "
-        f"in {name} it would be {inside[name]:.2g} m: if so, say unit = '{name}'"
+        f"in {_WORDS[name]} it would be {inside[name]:.2g} m: if so, say unit = '{name}'"
     )
 
 

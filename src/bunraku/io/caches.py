@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bunraku.contracts import input_error
+import numpy as np
+
+from bunraku.contracts import Vector, input_error
 
 from .clip import DEFAULT_RATE, Recording
 from .files import missing
@@ -19,7 +21,7 @@ def record_cache(path: Path, faces: Path | None, rate: float | None) -> Recordin
     surface = read_one(mesh_file)
     if path.suffix.lower() == ".mdd":
         times, points = read_mdd(path)
-        frames = times * (DEFAULT_RATE if rate is None else rate)
+        frames = _snapped(times * (DEFAULT_RATE if rate is None else rate))
     else:
         frames, points = read_pc2(path)
     if points.shape[1] != surface.point_count:
@@ -29,6 +31,12 @@ def record_cache(path: Path, faces: Path | None, rate: float | None) -> Recordin
             remedy="give the mesh the cache was exported with",
         )  # fmt: skip
     return Recording(path, surface, frames=frames, points=points)
+
+
+def _snapped(frames: Vector) -> Vector:
+    """Frame numbers from single-precision seconds: whole ones are meant where they are this near."""
+    whole = np.round(frames)
+    return np.where(np.abs(frames - whole) < 1e-3, whole, frames)
 
 
 def cache_files(path: Path, faces: Path | None) -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.geometry import NORMALS, Surface, TriMesh, Welded, check_coordinates, first_few, weld
+from bunraku.geometry import MOST_CORNERS, NORMALS, Surface, TriMesh, Welded, check_coordinates, first_few, weld
 from bunraku.motion import Animation
 
 from .axes import check_units, doubt_about_unit, to_metres
@@ -74,6 +74,8 @@ class Clip:
     """whether the file or the caller says the unit"""
     rate_known: bool
     """whether the file says the rate"""
+    faces_path: Path | None = None
+    """the mesh file of a point cache, where one was named"""
 
     @property
     def mesh(self) -> TriMesh:
@@ -93,7 +95,9 @@ class Clip:
         return (1.0 - (place - k)) * self.loose[k] + (place - k) * self.loose[k + 1]
 
 
-def as_clip(recording: Recording, rate: float | None = None, *, sew: bool = True) -> Clip:
+def as_clip(
+    recording: Recording, rate: float | None = None, *, sew: bool = True, faces_path: Path | None = None
+) -> Clip:
     """Convert a recording to SI, refusing coordinates that are not finite or of impossible scale by frame."""
     where = named(recording.path, recording.prim_path)
     check_units(recording.unit, recording.up_axis, where)
@@ -110,6 +114,7 @@ def as_clip(recording: Recording, rate: float | None = None, *, sew: bool = True
     return Clip(
         animation, frames, rate, recording.unit, recording.up_axis, recording.prim_path, recording.path,
         surface, welded, points[:, welded.loose], recording.meters_per_unit is not None, recording.rate is not None,
+        faces_path,
     )  # fmt: skip
 
 
@@ -142,12 +147,16 @@ def _welded(surface: Surface, poses: Array | None, where: str, sew: bool) -> Wel
     """The welded surface; what is left out of it is listed in a note."""
     welded = weld(surface, poses, sew=sew)
     for what, elements in (
-        ("polygons without area are left out of the physics", welded.flat),
+        ("polygons have no area, or parts that have none, which are left out of the physics", welded.flat),
         ("polygons that repeat another are left out of the physics", welded.repeated),
         ("points of no polygon are left out of the physics", welded.loose),
     ):
         if len(elements):
             _log.warning("%s: %d %s: %s", where, len(elements), what, first_few(elements))
+    long = np.flatnonzero(surface.counts > MOST_CORNERS)
+    if len(long):
+        _log.warning("%s: %d polygons of more than %d corners are cut as fans, right only where they are convex: %s",
+                     where, len(long), MOST_CORNERS, first_few(long))  # fmt: skip
     if welded.sewn:
         _log.info("%s: %d points split along seams are sewn together for the physics", where, welded.sewn)
     return welded

@@ -5,15 +5,26 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from bunraku.contracts import InputError, input_error
 
 
+def listing(names: Sequence[str], characters: int = 3000) -> str:
+    """'a, b, c', or as many as fit and how many more."""
+    shown, length = 0, 0
+    while shown < len(names) and (length := length + len(names[shown]) + 2) <= characters:
+        shown += 1
+    shown = max(shown, 1)
+    rest = len(names) - shown
+    return ", ".join(name[:characters] for name in names[:shown]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def missing(path: Path) -> InputError:
     """The refusal of a file that is not there, with the nearest name in its folder."""
     folder = path.parent
-    names = sorted(os.listdir(folder)) if folder.is_dir() else []
+    names = sorted(set(os.listdir(folder)) - {path.name}) if folder.is_dir() else []
     near = difflib.get_close_matches(path.name, names, n=1)
     if near:
         remedy = f"did you mean {near[0]!r}?"
@@ -22,10 +33,20 @@ def missing(path: Path) -> InputError:
     return input_error("there is no such file", where=str(path), remedy=remedy)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder; no for names no system can have."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def read_bytes(path: Path) -> bytes:
-    """All bytes of an input file."""
-    if not path.exists():
+    """All bytes of an input file; pipes and devices, which may never end, are refused."""
+    if not is_there(path):
         raise missing(path)
+    if not (path.is_file() or path.is_dir()):
+        raise input_error("is no ordinary file", where=str(path), got="a pipe or a device", remedy="copy it to a file")
     try:
         return path.read_bytes()
     except OSError as error:

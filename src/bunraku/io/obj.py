@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bunraku.contracts import Array, InputError, Integers, Points, input_error
-from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Scope, Subset, Surface
+from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Scope, Subset, Surface, unit_colours
 
 from .files import read_bytes
 
@@ -30,9 +30,8 @@ _LONGEST = 18  # digits of a number that still fits in 64 bits
 
 def read_obj(path: Path) -> Surface:
     """The surface of an OBJ file, in the file's unit."""
-    data = read_bytes(path).replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")
+    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    data = data.replace(b"\\\n", b" ")
     points, colours = _positions(data, path)
     counts, corners = _corners(data, path)
     indices = _absolute(corners[:, 0], counts, "v", data)
@@ -76,6 +75,8 @@ def _numbers(rows: list[list[bytes]], width: int, kind: str, data: bytes, path: 
     if len(short):
         raise _refusal(f"{what} needs {how_many} coordinates", data, kind, int(short[0]), path)
     try:
+        if b"_" in data and any(b"_" in token for row in rows for token in row[:width]):
+            raise ValueError  # Python would read 1_0 as ten
         flat = chain.from_iterable(row[:width] for row in rows)
         return np.fromiter(map(float, flat), np.float64, width * len(rows)).reshape(-1, width)
     except ValueError:
@@ -130,6 +131,8 @@ def _corner_attribute(
     None where the faces name some that are not there: the shape does not need them.
     """
     rows = [row.split() for row in _RECORDS[kind].findall(data)]
+    if kind == "vt":  # the second number may be left out
+        rows = [[*row, b"0"] if len(row) == 1 else row for row in rows]
     values = _numbers(rows, width, kind, data, path)
     indices = _absolute(given, counts, kind, data)
     if ((indices < 0) & (given != 0)).any() or (indices >= len(values)).any():
@@ -183,7 +186,7 @@ def _is_number(token: bytes) -> bool:
         float(token)
     except ValueError:
         return False
-    return True
+    return b"_" not in token
 
 
 def _is_corner(token: bytes) -> bool:
@@ -213,9 +216,7 @@ class ObjText:
     def _vertices(self, points: Points) -> bytes:
         colours = self._colours
         if colours is not None and colours.scope is Scope.POINT and colours.flat().ndim == 2:
-            shades = np.asarray(colours.flat(), dtype=np.float64)[:, :3]
-            if np.issubdtype(colours.values.dtype, np.integer):
-                shades = shades / 255.0
+            shades = unit_colours(colours.flat())[:, :3]
             points = np.hstack([points, shades])
         return "".join(["v " + " ".join(map(repr, row)) + "\n" for row in points.tolist()]).encode("ascii")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Integers, Points
+from bunraku.contracts import Integers, Points, Vector
 from bunraku.geometry import Refinement, Surface, refine
 
 from .clip import Clip
@@ -53,6 +53,13 @@ class Outgoing:
             return None
         return Onto(self.clip.path, self.clip.prim_path, self.refinement)
 
+    def check_place(self, frames: Vector) -> None:
+        """Refuse, before anything is simulated, a prim that nothing could be written over on these frames."""
+        if self.onto is not None:
+            from .usd import check_place
+
+            check_place(self.onto, frames)
+
     def sample(self, frame: float, x: Points, velocity: Points | None) -> Sample:
         """The sample of a frame from points and velocities (v, 3) of the simulated mesh."""
         if self.refinement is not None:
@@ -60,8 +67,8 @@ class Outgoing:
             return Sample(frame, x[rows], None if velocity is None else velocity[rows])
         welded = self.clip.welded
         loose = self.clip.loose_at(frame)
-        still = np.zeros_like(loose)
-        return Sample(frame, welded.spread(x, loose), None if velocity is None else welded.spread(velocity, still))
+        rates = (self.clip.loose_at(frame + 0.5) - self.clip.loose_at(frame - 0.5)) * self.clip.rate
+        return Sample(frame, welded.spread(x, loose), None if velocity is None else welded.spread(velocity, rates))
 
     def vertices_from(self, points: Points) -> Points:
         """(v, 3) of the simulated mesh's vertices from the surface's points (n, 3); undoes `sample`."""

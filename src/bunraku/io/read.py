@@ -14,8 +14,8 @@ from bunraku.motion import Animation
 
 from .axes import length_of, to_metres
 from .caches import cache_files, record_cache
-from .clip import Clip, Recording, as_clip, named, rest_surface, welded_mesh
-from .files import missing
+from .clip import Clip, Recording, as_clip, rest_surface, welded_mesh
+from .files import is_there, missing
 from .gmsh import read_msh
 from .sequence import MESH_READERS, find_sequence, read_one, read_sequence
 from .tetgen import read_tetgen
@@ -148,7 +148,7 @@ def read_clip(
     of one frame. For the rest see `read_mesh`.
     """
     found = record(path, prim, rate, clip=clip, faces=faces, unit=unit, up_axis=up_axis)
-    return as_clip(found, rate, sew=sew)
+    return as_clip(found, rate, sew=sew, faces_path=None if faces is None else Path(faces))
 
 
 def record(
@@ -205,7 +205,7 @@ def read_tets(path: str | Path, *, unit: str | float | None = None, up_axis: str
         raise input_error(
             "holds no tetrahedra", where=str(source), got=source.suffix or "no suffix", allowed=", ".join(readers)
         )
-    if not source.exists():
+    if not is_there(source):
         raise missing(source)
     body = readers[source.suffix.lower()](source)
     return TetMesh(to_metres(body.rest, 1.0 if unit is None else length_of(unit), up_axis), body.tets)
@@ -218,20 +218,29 @@ def input_files(path: str | Path, *, faces: str | Path | None = None) -> list[Pa
     return _format(source, asked).files(source, asked)
 
 
+def check_there(path: str | Path) -> None:
+    """Refuse what is not there or is of no kind that can be read; what else it needs is seen when it is read."""
+    source = Path(path)
+    chosen = _format(source, Asked())
+    if chosen is _SEQUENCE:
+        find_sequence(source)
+
+
 def _still(path: Path, prim: str | None, unit: str | float | None, up_axis: str | None) -> Recording:
     """The recording of one shape: of a sequence's file, that file alone."""
     asked = Asked(prim=prim, limit=1)
     chosen = _format(path, asked)
-    alone = chosen is _SEQUENCE and path.is_file()
+    alone = chosen is _SEQUENCE and is_there(path) and path.is_file()
     recording = Recording(path, read_one(path)) if alone else chosen.record(path, asked)
     return _overridden(recording, unit, up_axis)
 
 
 def _format(path: Path, asked: Asked) -> _Format:
     """The format of a path: by its suffix; folders and patterns are sequences."""
-    known = _SEQUENCE if path.is_dir() else _FORMATS.get(path.suffix.lower())
-    sequence = known is _SEQUENCE and not path.is_file()
-    if not sequence and not path.exists():
+    folder = is_there(path) and path.is_dir()
+    known = _SEQUENCE if folder else _FORMATS.get(path.suffix.lower())
+    sequence = known is _SEQUENCE and not (is_there(path) and path.is_file())
+    if not sequence and not is_there(path):
         raise missing(path)
     if known is None:
         raise _unknown(path)
@@ -244,8 +253,6 @@ def _format(path: Path, asked: Asked) -> _Format:
                 got=str(getattr(asked, name)),
                 remedy=f"leave {name} out",
             )
-    if asked.clip is not None and known is not _GLTF:
-        raise input_error("only glTF files have named clips", where=named(path, ""), got=asked.clip)
     return known
 
 
@@ -255,7 +262,7 @@ def _unknown(path: Path) -> InputError:
         return input_error(_ELSEWHERE[suffix], where=str(path), got=suffix)
     return input_error(
         "unknown kind of file", where=str(path), got=path.suffix or "no suffix",
-        allowed=", ".join(_FORMATS), remedy="export USD or OBJ",
+        allowed=", ".join(_FORMATS) + "; solids: .msh, .node, .ele", remedy="export USD or OBJ",
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from bunraku.contracts import input_error
 from bunraku.geometry import Surface
 
 from .clip import Recording
-from .files import missing
+from .files import is_there, missing
 from .obj import read_obj
 from .off import read_off
 from .ply import read_ply
@@ -53,6 +53,8 @@ def find_sequence(path: Path) -> dict[int, Path]:
 
     A single file that has no number is one frame, number 0.
     """
+    if not is_there(path) and len(path.name) > 255:
+        raise missing(path)
     if path.is_dir():
         found = _one_sequence(sorted(file for file in path.iterdir() if file.suffix.lower() in MESH_READERS), path)
     elif path.is_file():
@@ -134,6 +136,12 @@ def _one_sequence(files: list[Path], where: Path) -> dict[int, Path]:
         )  # fmt: skip
     if not families and len(files) == 1:
         return {0: files[0]}
+    plain = [file for file in files if _family(file) is None]
+    if plain and len(files) - len(plain) < 2:
+        raise input_error(
+            "holds several meshes that are no sequence", where=str(where),
+            got=", ".join(file.name for file in files[:12]), remedy="name one of them",
+        )  # fmt: skip
     names = [(name, file) for file in files if (name := _NUMBERED.match(file.stem))]
     return _ordered([(int(name["number"]), file) for name, file in names], where)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Array
-from bunraku.geometry import Surface
+from bunraku.contracts import Array, InputError
+from bunraku.geometry import Surface, check_coordinates, check_physical, weld
 
 from .axes import check_units, doubt_about_unit, to_metres, unit_name
-from .clip import named
+from .clip import Recording, check_rate, named
 from .read import record
 
 
@@ -34,6 +34,8 @@ class Survey:
     """(t,) frame numbers; one where nothing moves"""
     broken_frames: Array
     """(k,) those with points that are not finite"""
+    odd_frame: str
+    """'' or why a run would refuse the points of a frame"""
 
     def facts(self) -> list[str]:
         """What the file is, a sentence each."""
@@ -55,6 +57,19 @@ class Survey:
             out.append(f"{len(self.broken_frames)} frames have points that are not finite, the first is "
                        f"{self.broken_frames[0]:g}; a run refuses them.")  # fmt: skip
         return out
+
+    def refusal(self) -> str:
+        """'' or why a run would refuse the file: what it cannot mean by frames, rate or shape."""
+        if self.odd_frame:
+            return self.odd_frame
+        try:
+            if self.rate is not None:
+                check_rate(self.rate, self.name)
+            check_coordinates(self.surface.points, self.name)
+            check_physical(weld(self.surface).mesh, self.name)
+        except InputError as error:
+            return str(error)
+        return ""
 
     @property
     def name(self) -> str:
@@ -78,8 +93,21 @@ def survey(
         surface = replace(found.surface, points=to_metres(found.surface.points, found.unit, found.up_axis))
     doubt = doubt_about_unit(surface.points[surface.corners], found.unit) if unit is None else ""
     frames = np.zeros(1) if found.frames is None else found.frames
+    moving = found.surface.points[None] if found.points is None else found.points
     whole = [True] if found.points is None else [bool(np.isfinite(pose).all()) for pose in found.points]
     return Survey(
         found.path, found.prim_path, surface, found.unit, found.meters_per_unit is not None, doubt, found.up_axis,
-        found.rate, frames, frames[~np.array(whole)],
+        found.rate, frames, frames[~np.array(whole)], _odd_frame(found, moving, frames),
     )  # fmt: skip
+
+
+def _odd_frame(found: Recording, moving: Array, frames: Array) -> str:
+    """'' or the refusal of the first frame whose points are not finite or of an impossible size."""
+    with np.errstate(all="ignore"):
+        for frame, points in zip(frames, moving, strict=True):
+            try:
+                where = f"{named(found.path, found.prim_path)}, frame {frame:g}"
+                check_coordinates(to_metres(points, found.unit, found.up_axis), where)
+            except InputError as error:
+                return str(error)
+    return ""

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.geometry import NORMALS, Scope, Surface, SurfaceNormals, TetMesh, TriMesh, without_normals
+from bunraku.geometry import NORMALS, Scope, Surface, SurfaceNormals, TetMesh, TriMesh, subdivide, without_normals
 from bunraku.motion import Animation
 
 from .atomic import atomic_files, atomic_write, write_bytes
 from .axes import check_units, from_metres, length_of
 from .clip import Clip, check_rate
+from .files import same_file
 from .gmsh import format_msh
 from .mdd import write_mdd_body
 from .obj import ObjText, format_obj
@@ -25,6 +26,7 @@ from .off import format_off
 from .outgoing import Onto, Outgoing
 from .pc2 import write_pc2_body
 from .ply import format_ply
+from .read import input_files
 from .sample import Layout, Sample, checked, local_origin, with_shutter, with_velocities
 from .sequence import frame_name, is_pattern
 from .stl import format_stl
@@ -81,6 +83,7 @@ def write_animation(
         )  # fmt: skip
         return
     going = Outgoing.of(like, _levels(like.mesh, animation.mesh, str(path)))
+    _refuse_inputs(Path(path), numbers, like)
     write_frames(
         path, going.surface, (going.sample(one.frame, one.points, one.velocities) for one in stream), rate=rate,
         origin=origin, prim=prim, up_axis=up_axis or like.up_axis, unit=like.meters_per_unit if unit is None else unit,
@@ -120,7 +123,7 @@ def write_frames(
     check_rate(rate, where)
     check_units(length_of(unit, where), up_axis, where)
     first, stream = _peeked(checked(samples, surface, where), where)
-    about = np.zeros(3) if suffix not in _USD else _origin(origin, first, where)
+    about = np.zeros(3) if suffix not in (*_USD, ".glb") else _origin(origin, first, where)
     layout = Layout(float(rate), about, up_axis, length_of(unit, where))
     if shutter is not None:
         stream = with_shutter(with_velocities(stream, layout.rate), shutter, layout.rate)
@@ -154,6 +157,10 @@ def write_mesh(
         _write_tets(target, TetMesh(from_metres(shape.rest, length, up_axis), shape.tets))
         return
     surface = shape if isinstance(shape, Surface) else Surface.of(shape)
+    if not surface.point_count or not surface.polygon_count:
+        raise input_error("there is nothing to write", where=str(path), got=surface.shape_in_words())
+    if suffix in _MESHES and is_pattern(target):
+        raise input_error("is a name for numbered files, and this is one mesh", where=str(path), remedy="a plain name")
     if suffix in (*_USD, ".glb"):
         still = Sample(0.0, surface.points, np.zeros_like(surface.points))
         write_frames(target, surface, [still], rate=24.0, up_axis=up_axis, unit=length, prim="/bunraku/mesh")
@@ -168,13 +175,27 @@ def write_mesh(
 
 def _levels(coarse: TriMesh, fine: TriMesh, where: str) -> int:
     """How often the clip's mesh was subdivided to become the animation's."""
-    for levels in range(9):
-        if len(coarse.faces) * 4**levels == len(fine.faces):
-            return levels
-    raise input_error(
-        "the animation's mesh is not that of `like`, nor a subdivision of it", where=where,
-        got=f"{len(fine.faces)} faces", allowed=f"{len(coarse.faces)}, or 4, 16, … times as many",
-    )  # fmt: skip
+    count = next((n for n in range(9) if len(coarse.faces) * 4**n == len(fine.faces)), None)
+    if count is None or not np.array_equal(subdivide(coarse, count)[0].faces, fine.faces):
+        raise input_error(
+            "the animation's mesh is not that of `like`, nor a subdivision of it", where=where,
+            got=f"{fine.point_count} vertices, {len(fine.faces)} faces",
+            allowed=f"{coarse.point_count} vertices and {len(coarse.faces)} faces wired alike, or those subdivided",
+        )  # fmt: skip
+    return count
+
+
+def _refuse_inputs(target: Path, numbers: Vector, like: Clip) -> None:
+    """Refuse to write over a file the clip was read from."""
+    written = [target, target.with_suffix(".obj")] if target.suffix.lower() in _CACHES else [target]
+    if target.suffix.lower() in _MESHES and is_pattern(target):
+        written = [target.with_name(frame_name(target, float(k))) for k in numbers]
+    for file in input_files(like.path, faces=like.faces_path):
+        for made in written:
+            if same_file(file, made):
+                raise input_error(
+                    "would overwrite a file the clip was read from", where=str(made), remedy="another name or folder"
+                )
 
 
 def _samples(animation: Animation, frames: Vector, velocities: Array | None) -> Iterator[Sample]:
@@ -227,9 +248,14 @@ def _optional(frames: ArrayLike | None) -> Vector | None:
 def _write_usd(
     target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout, prim: str, onto: Onto | None, clips: bool
 ) -> None:
-    from .usd import check_prim_path, vouch, write_usd
+    from .usd import check_prim_path, used_files, vouch, write_usd
 
     check_prim_path(prim)
+    for file in [] if onto is None else used_files(onto.file):
+        if same_file(file, target):
+            raise input_error(
+                "the layer would replace a file it lies over", where=str(target), remedy="another name or folder"
+            )
     moving = with_velocities(samples, layout.rate)
     beside = target.with_name(f"{target.stem}_clips")
     made = [target]
@@ -247,8 +273,13 @@ def _write_cache(target: Path, surface: Surface, samples: Iterator[Sample], layo
     """A cache, and beside it the rest shape as .obj of the same name, for Blender's Mesh Cache."""
     with atomic_files(target.parent) as folder:
         _CACHES[target.suffix.lower()](folder / target.name, surface, samples, layout, str(target))
-        rest = format_obj(_in_file(surface, surface.points, layout))
-        (folder / target.with_suffix(".obj").name).write_bytes(rest)
+        rest, beside = format_obj(_in_file(surface, surface.points, layout)), target.with_suffix(".obj")
+        if beside.exists() and beside.read_bytes() != rest:
+            raise input_error(
+                "another mesh stands where the cache's rest shape goes, and it is not overwritten", where=str(beside),
+                remedy=f"{target.stem}_moved{target.suffix}, or another folder",
+            )  # fmt: skip
+        (folder / beside.name).write_bytes(rest)
 
 
 def _write_glb(target: Path, surface: Surface, samples: Iterator[Sample], layout: Layout) -> None:
@@ -265,7 +296,12 @@ def _write_glb(target: Path, surface: Surface, samples: Iterator[Sample], layout
     )
     shades = (np.asarray(normals.at(one.points).values, dtype=np.float64) for one in every)
     data = format_glb(
-        lit, np.stack([one.points for one in every]), times - times[0], target.stem, frames_normals=shades
+        lit,
+        np.stack([one.points for one in every]),
+        times - times[0],
+        target.stem,
+        frames_normals=shades,
+        origin=layout.origin,
     )
     write_bytes(target, data)
 

@@ -23,6 +23,8 @@ from .assembly import Pattern, SymmetricProduct
 
 _SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
 _ENOUGH = 1e-8  # relative residual that a refined solution must reach
+_USABLE = 1e-3  # relative residual that a solution taken as it comes must have: beyond, it is no direction
+_MOST_CORRECTIONS = 4  # of a solution that is not usable as it comes
 _DELTA = {"float64": 1e-8, "float32": 1e-6}
 
 
@@ -118,29 +120,31 @@ class SaddleSystem:
         return out
 
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
-        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the factor's word for it.
+        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the first usable solution.
 
         Where refinement does not get there (an ill-conditioned system in single precision) the same matrix is
         factorised in double, for this matrix only: what a step does never depends on the steps before.
         """
         b = np.concatenate([force, self._weight * conditions]) * self._scale
-        y, error = self._refined(b, rounds)
-        if rounds > 1 and error > _ENOUGH and self._refactor_in_double():
-            y, error = self._refined(b, rounds)
+        enough = _ENOUGH if rounds > 1 else _USABLE
+        y, error = self._refined(b, rounds, enough)
+        if not error <= enough and self._refactor_in_double():
+            y, error = self._refined(b, rounds, enough)
         y = y * self._scale
         return SaddleResult(y[: self.size], self._weight * y[self.size :], error)
 
-    def _refined(self, b: Vector, rounds: int) -> tuple[Vector, float]:
+    def _refined(self, b: Vector, rounds: int, enough: float) -> tuple[Vector, float]:
+        """A solution and its error; corrected `rounds` times, or while it is not good `enough`."""
         y = trial = self._current.solve(b)
         error, scale = np.inf, self._scales(b)
-        for _ in range(rounds - 1):
+        for done in range(max(rounds, _MOST_CORRECTIONS)):
             residual = b - self._product.times(self._values, trial)
             size = float(np.abs(residual / scale).max(initial=0.0))
             if not size < error:
                 break  # the last correction made it no better: keep what was best
             stalled = size > 0.5 * error
             y, error = trial, size
-            if stalled or error <= _SETTLED:
+            if stalled or error <= _SETTLED or (done >= rounds - 1 and error <= enough):
                 break
             trial = y + self._current.solve(residual)
         return y, error

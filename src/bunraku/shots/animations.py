@@ -54,7 +54,7 @@ def read_back(folder: Path, name: str, prepared: Prepared) -> Iterator[Points]:
     }  # fmt: skip
     frames, poses = read_poses(folder / name, prim_of(prepared, name), prepared.clip.rate, **told)
     numbers = prepared.numbers[prepared.preroll :]
-    if prepared.shot.output.shutter is not None and prim_of(prepared, name) is not None:
+    if prim_of(prepared, name) is not None:  # a stage may move on past the shot, and between its frames
         poses = poses[np.isin(np.round(frames, 6), np.round(numbers, 6))]
     if len(poses) > len(numbers):
         raise InputError(f"{folder / name}: holds more frames than the shot has; try: delete it and --resume")

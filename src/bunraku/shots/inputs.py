@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import InputError, input_error
-from bunraku.geometry import Surface
+from bunraku.contracts import InputError, Points, input_error
+from bunraku.geometry import Surface, check_coordinates
 from bunraku.io import (
     UNITS,
     Clip,
@@ -17,8 +17,8 @@ from bunraku.io import (
     doubt_about_unit,
     input_files,
     read_clip,
-    read_surface,
     require_motion,
+    survey,
 )
 
 from .kinds import absolute
@@ -62,27 +62,31 @@ def read_guide(table: GuideTable, rate: float | None, takes: Path) -> tuple[Clip
         raise input_error(
             "shot.rate is for files that have no rate; this one says its own", got=rate, remedy="leave shot.rate out"
         )
-    require_unit(clip)
+    _require_unit(clip.unit_known, clip.mesh.rest, clip.path)
     return require_motion(clip), source.path
 
 
-def require_unit(clip: Clip) -> None:
-    """Refuse a clip whose unit nobody said: physics depends on it."""
-    if not clip.unit_known:
-        doubt = doubt_about_unit(clip.mesh.rest, clip.meters_per_unit)
-        sizes = " × ".join(f"{size:.3g}" for size in np.ptp(clip.mesh.rest, axis=0))
-        raise input_error(
-            "the file does not say its unit, and weight and stiffness depend on it", where=str(clip.path),
-            got=f"a shape of {sizes} units", allowed=", ".join(repr(name) for name in UNITS),
-            remedy="unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1],
-        )  # fmt: skip
+def _require_unit(known: bool, rest: Points, path: Path) -> None:
+    """Refuse a file whose unit nobody said: physics depends on it. `rest` (n, 3) as read in metres."""
+    if known:
+        return
+    doubt = doubt_about_unit(rest, 1.0)
+    sizes = " × ".join(f"{size:.3g}" for size in np.ptp(rest, axis=0))
+    raise input_error(
+        "the file does not say its unit, and weight and stiffness depend on it", where=str(path),
+        got=f"a shape of {sizes} units", allowed=", ".join(repr(name) for name in UNITS),
+        remedy="unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1],
+    )  # fmt: skip
 
 
 def read_rest(table: MeshTable) -> Surface | None:
     """The surface whose shape is the rest shape, where the shot names one."""
     if table.file is None:
         return None
-    return read_surface(table.file, table.prim, unit=table.unit, up_axis=table.up_axis)
+    found = survey(table.file, table.prim, unit=table.unit, up_axis=table.up_axis)
+    check_coordinates(found.surface.points, found.name)
+    _require_unit(found.unit_known, found.surface.points[found.surface.corners], found.path)
+    return found.surface
 
 
 def take_animation(takes: Path, name: str) -> _Source:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bunraku.contracts import InputError, input_error
-from bunraku.io import input_files
+from bunraku.io import check_there
 from bunraku.motion import EASES
 
 from .findings import Place, nearest
@@ -287,7 +287,7 @@ class InputPath:
             return place.refuse("must be the name of a file", got=value, allowed=self.allowed)
         try:
             path = absolute(place.folder, value)
-            input_files(path)
+            check_there(path)
         except InputError as error:
             return place.pass_on(error)
         except OSError as error:

@@ -118,6 +118,7 @@ def prepare(shot: Shot) -> Prepared:
     shell, tests, prolongation = _shell(clip.mesh, table)
     _check_meshes(clip.mesh, shell, place)
     going = Outgoing.of(clip, table.mesh.split)
+    _check_place(going, numbers, place)
     material = _material(table, shell, going, clip.rate, place)
     if shot.physics.start == "settled" and tests is None and not table.pins:
         root.at("physics").at("start").refuse(
@@ -205,10 +206,17 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
         )  # fmt: skip
         root.raise_all()
     whole = bool((numbers == np.round(numbers)).all())
-    if "obj" in shot.output.formats and not whole:
+    if {"obj", "ply"} & set(shot.output.formats) and not whole:
         root.at("output").at("formats").refuse(
-            "OBJ files are numbered by whole frames, and the guide's are not", got=f"frame {numbers[0]:g}",
+            "OBJ and PLY files are numbered by whole frames, and the guide's are not", got=f"frame {numbers[0]:g}",
             remedy="write 'usdc', or give shot.frames",
+        )  # fmt: skip
+    absent = ~np.isclose(numbers[:, None], clip.frames[None], rtol=0, atol=1e-6).any(axis=1)
+    if absent.any():
+        _log.warning(
+            "%s: the guide has no sample on %d of %d frames; there it moves on a smooth curve through its samples, not "
+            "in straight lines between them",
+            clip.path, int(absent.sum()), len(numbers),
         )  # fmt: skip
     between = len(clip.frames) > 1 and float(np.diff(clip.frames).min()) < 1.0 - 1e-6
     if between and len(numbers) == 1 and shot.shot.frames is None:
@@ -228,6 +236,13 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
 def _shell(rest: TriMesh, table: ObjectTable) -> tuple[TriMesh, TestFunctions | None, Sparse]:
     shell, tests = hierarchy(rest, table.mesh.split)
     return shell, (None if table.track.method == "none" else tests), sparse.csr_array(tests.prolongation)
+
+
+def _check_place(going: Outgoing, numbers: Vector, place: Place) -> None:
+    try:
+        going.check_place(numbers)
+    except InputError as error:
+        place.at("guide").pass_on(error)
 
 
 def _check_meshes(guide: TriMesh, shell: TriMesh, place: Place) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from bunraku.contracts import input_error
-from bunraku.io import same_file, write_text
+from bunraku.io import is_there, same_file, write_text
 
 from .events import Event
 from .findings import Place
@@ -98,6 +98,8 @@ def read_shot(path: str | Path) -> Shot:
     file = Path(path)
     text = ""
     try:
+        if is_there(file) and not file.is_file() and not file.is_dir():
+            raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
         text = file.read_text(encoding="utf-8-sig")
         settings = tomllib.loads(text)
     except FileNotFoundError:

@@ -315,6 +315,10 @@ class OutputTable:
         """Each format once."""
         if self.formats is not None and len(set(self.formats)) != len(self.formats):
             place.at("formats").refuse("names a format twice", got=list(self.formats))
+        usd = self.formats is None or any(kind.startswith("usd") for kind in self.formats)
+        for name in ("clips", "shutter"):
+            if given.get(name) and not usd:
+                place.at(name).refuse("is for USD files, and none is written", remedy="'usdc' in formats")
         if self.shutter is not None and not self.shutter[0] < self.shutter[1]:
             place.at("shutter").refuse("must open before it closes", got=list(self.shutter))
 

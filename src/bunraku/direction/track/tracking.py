@@ -88,7 +88,8 @@ def tracking_job(
     membrane = Membrane(shell, blend)
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
-    energies = (membrane, bending, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
+    bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
+    energies = (membrane, *bends, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
     system = System(mass, energies, tuple(c for c in (averages, *pinned) if c is not None))
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single

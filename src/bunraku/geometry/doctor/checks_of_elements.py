@@ -73,7 +73,7 @@ def _loose_points(patient: Patient) -> Iterator[Finding]:
     if len(loose):
         yield report(
             Kind.LOOSE_POINTS, Severity.HANDLED, len(loose),
-            f"{many(len(loose), 'point belongs', 'points belong')} to no face. They take no part in the physics and "
+            f"{many(len(loose), 'point belongs', 'points belong')} to no face. Physics leaves such points out; they "
             "are written back as they came.",
             "the repair can remove them.", "points", loose,
         )  # fmt: skip
@@ -107,14 +107,14 @@ def _thin(patient: Patient) -> Iterator[Finding]:
         yield report(
             Kind.THIN, Severity.CARE, count,
             f"{many(count, 'face is a sliver', 'faces are slivers')}, the worst {1 / (2 * worst):.0f} times longer "
-            "than high. They are simulated, but stiffer than they should be, and they slow the solver down.",
+            "than high. Slivers are simulated, but stiffer than they should be, and they slow the solver down.",
             "let the repair remove slivers, or remesh.", "polygons", np.unique(patient.raw_polygons[thin]),
             thinnest=worst,
         )  # fmt: skip
 
 
 def _repeated(patient: Patient) -> Iterator[Finding]:
-    again = repeated_faces(patient.sewn)
+    again = patient.repeated
     count = int(again.sum())
     if count:
         merged = int(repeated_faces(patient.place[patient.raw]).sum())
@@ -122,7 +122,7 @@ def _repeated(patient: Patient) -> Iterator[Finding]:
             Kind.REPEATED, Severity.HANDLED, count,
             f"{many(count, 'face lies', 'faces lie')} on another with the same three points. Physics keeps one of "
             "each.",
-            "the repair can remove them.", "polygons", np.unique(patient.polygons[again]), merged=merged,
+            "the repair can remove them.", "polygons", np.unique(patient.raw_polygons[again]), merged=merged,
         )  # fmt: skip
 
 

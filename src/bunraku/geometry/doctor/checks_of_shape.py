@@ -93,8 +93,14 @@ def _pieces(patient: Patient) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+MOST_CORNERS_CROSSED = 500
+"""polygons with more corners are not tried: each of their triangles meets all the others"""
+
+
 def _crossings(patient: Patient) -> Iterator[Finding]:
-    met = meetings(patient.x, patient.place[patient.sewn])
+    small = patient.surface.counts[patient.polygons] <= MOST_CORNERS_CROSSED
+    met = np.zeros(len(patient.sewn), dtype=np.int64)
+    met[small] = meetings(patient.x, patient.place[patient.sewn[small]])
     crossing, touching = met == 2, met == 1
     if crossing.any():
         number = int(crossing.sum())

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bunraku.geometry.connectivity import collapsed, paired_sides
-from bunraku.geometry.topology import edges
+from bunraku.geometry.topology import edges, repeated_faces
 
 from .findings import Finding, Kind, Severity, many, report
 from .patient import Patient
@@ -53,7 +53,7 @@ def _cracks(patient: Patient) -> Iterator[Finding]:
 def _crowded_edges(patient: Patient) -> Iterator[Finding]:
     crowded = patient.edges.face_count > 2
     merged = patient.place[patient.raw]
-    merged = merged[~collapsed(merged)]
+    merged = merged[~(collapsed(merged) | repeated_faces(merged))]
     raw, all_merged = (int((edges(f).face_count > 2).sum()) for f in (patient.raw, merged))
     count = int(crowded.sum())
     if not count and not all_merged:

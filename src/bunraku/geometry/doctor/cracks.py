@@ -8,6 +8,7 @@ import numpy as np
 
 from bunraku.contracts import Faces, Flags, Integers, Points, Vector
 from bunraku.geometry.closest import closest_others
+from bunraku.geometry.connectivity import face_pieces
 from bunraku.geometry.topology import Edges
 
 CRACK = 1e-5
@@ -62,7 +63,10 @@ def find_cracks(x: Points, faces: Faces, found: Edges, distance: float | None = 
     narrow = (place.faces >= 0) & (place.distances <= reach) & (place.distances <= NARROW * beside) & (to_end > 0)
     near = narrow & (to_end <= reach) & (to_end <= NARROW * beside)
     near[near] = _runs_along(x, border, points[near], partner[near], partner[near], reach)
-    on_edge = narrow & (to_end > np.maximum(reach, NARROW * beside))
+    # Only within a piece: strips that merely rest on others (hair, feathers) were never one surface.
+    piece = np.full(len(x), -1)
+    piece[faces.reshape(-1)] = np.repeat(face_pieces(faces, len(x)), 3)
+    on_edge = narrow & (to_end > np.maximum(reach, NARROW * beside)) & (piece[points] == piece[side[:, 0]])
     on_edge[on_edge] = _runs_along(x, border, points[on_edge], side[on_edge, 0], side[on_edge, 1], reach)
     widest = float(place.distances[near | on_edge].max(initial=0.0))
     return Cracks(points, partner, side, along, np.flatnonzero(near), np.flatnonzero(on_edge), widest)

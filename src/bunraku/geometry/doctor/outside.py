@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.contracts import Faces, Flags, Points
+from bunraku.contracts import Faces, Flags, Integers, Points
 from bunraku.geometry.connectivity import Orientation
 from bunraku.geometry.topology import Edges
 
@@ -26,6 +26,14 @@ def inside_out(x: Points, faces: Faces, found: Edges, way: Orientation) -> Flags
     corners = corners - low[own][:, None]
     volume = np.bincount(own, np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0)
     wrong = np.flatnonzero(volume < 0)
-    around = np.asarray((low[None] <= low[wrong, None]).all(axis=2) & (high[None] >= high[wrong, None]).all(axis=2))
-    around[np.arange(len(wrong)), wrong] = False
-    return np.isin(way.patch, patch[wrong[~around.any(axis=1)]])
+    return np.isin(way.patch, patch[wrong[~_surrounded(low, high, wrong)]])
+
+
+def _surrounded(low: Points, high: Points, wrong: Integers) -> Flags:
+    """(k,) whether the box of a part in `wrong` (k,) lies within another's; some at a time, for they may be many."""
+    out = np.zeros(len(wrong), dtype=bool)
+    for first in range(0, len(wrong), 256):
+        some = wrong[first : first + 256]
+        within = (low[None] <= low[some, None]).all(axis=2) & (high[None] >= high[some, None]).all(axis=2)
+        out[first : first + 256] = within.sum(axis=1) > 1  # each lies within itself
+    return out

@@ -22,7 +22,7 @@ from bunraku.geometry.connectivity import (
 )
 from bunraku.geometry.polygons import triangulate
 from bunraku.geometry.surface import Surface
-from bunraku.geometry.topology import LARGEST_COORDINATE, SMALLEST_SIZE, Edges, edges, thinness
+from bunraku.geometry.topology import LARGEST_COORDINATE, SMALLEST_SIZE, Edges, edges, repeated_faces, thinness
 from bunraku.geometry.welding import sewn_points, weld
 
 from .cracks import Cracks, find_cracks
@@ -59,12 +59,18 @@ class Patient:
 
     @cached_property
     def whole(self) -> Flags:
-        """(f,) raw triangles that still have three vertices once sewn."""
-        return ~collapsed(self.sewing[self.raw])
+        """(f,) raw triangles that still have three vertices once sewn, and do not repeat another."""
+        return ~(collapsed(self.sewing[self.raw]) | self.repeated)
+
+    @cached_property
+    def repeated(self) -> Flags:
+        """(f,) raw triangles with the three vertices of an earlier one, once sewn."""
+        faces = self.sewing[self.raw]
+        return repeated_faces(faces) & ~collapsed(faces)
 
     @cached_property
     def sewn(self) -> Faces:
-        """(g, 3) triangles as bunraku wires them; those without area are still there, those sewn shut are not."""
+        """(g, 3) triangles as bunraku wires them; those without area too, but none sewn shut or repeated."""
         return np.ascontiguousarray(self.sewing[self.raw][self.whole])
 
     @cached_property

@@ -43,7 +43,10 @@ def remeshed_surface(surface: Surface, length: float) -> tuple[Surface, str]:
         new.rest, np.full(len(new.faces), 3), new.faces.reshape(-1), attributes, subsets, surface.left_handed,
         surface.libraries,
     )  # fmt: skip
-    off = float(closest_points(new.rest, old).distances.max(initial=0.0))
+    middles = new.rest[new.faces].mean(axis=1)
+    there = closest_points(np.vstack([new.rest, middles]), old)
+    back = closest_points(old.rest[np.unique(old.faces)], new)
+    off = max(float(there.distances.max(initial=0.0)), float(back.distances.max(initial=0.0)))
     sentence = (
         f"Remeshed to edges of {length:g} m: {len(new.rest)} points, {len(new.faces)} triangles, at most {off:.2g} m "
         "off the old shape. Values were carried over from the nearest polygons, normals dropped."

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bunraku.contracts import input_error
-from bunraku.geometry.connectivity import Orientation, borders, face_pieces, orientation
+from bunraku.geometry.connectivity import Orientation, borders, collapsed, face_pieces, orientation
 from bunraku.geometry.normals import SurfaceNormals, without_normals
 from bunraku.geometry.surface import NORMALS, Surface
-from bunraku.geometry.topology import edges
+from bunraku.geometry.topology import LARGEST_COORDINATE, edges, thinness
 
 from .doubles import drop_doubles
 from .draft import Draft
@@ -21,11 +21,11 @@ from .holes import SMALL_HOLE, fill_holes, piece_sizes, small_holes
 from .outside import inside_out
 from .remeshed import remeshed_surface
 from .sewing import close_cracks, sew
-from .slivers import drop_flat, remove_slivers
+from .slivers import THIN_FACE, drop_flat, remove_slivers
 
 ROUNDS = 6
 """mending one thing may show another: a hole filled, a sliver in it; after these it is left as it is"""
-NOTHING = "Nothing needed mending."
+NOTHING = "Nothing was found that this repair mends."
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,19 @@ def repair(
     values of the polygon they came from or lie beside. Values of points that were sewn together but differ become
     values of corners. Where faces are turned, normals are worked out anew, as hard and soft as they were.
     """
-    if remesh is not None and not (np.isfinite(remesh) and remesh > 0):
-        raise input_error("the edge length to remesh to must be above zero", got=remesh, allowed="above 0 m")
+    if remesh is not None and not 0 < remesh <= LARGEST_COORDINATE:
+        raise input_error(
+            "the edge length to remesh to must be above zero", got=remesh,
+            allowed=f"above 0 up to {LARGEST_COORDINATE:g} m",
+        )  # fmt: skip
+    for name, value in (("weld_distance", weld_distance), ("fill_holes_up_to", fill_holes_up_to)):
+        if value is not None and not 0 <= value < np.inf:
+            raise input_error(f"{name} must be zero or more", got=value, allowed="0 or more, finite")
     with np.errstate(all="ignore"):  # what comes may have any numbers
         draft, done = Draft.of(surface), Counter[str]()
         done.update(_left_out(surface, draft))
+        shut = collapsed(draft.faces)
+        draft, done["flat"] = draft.only(~shut), int(shut.sum())
         for _ in range(ROUNDS):
             draft, more = _mend(draft, weld_distance, orient, fill_holes_up_to, slivers, fragments)
             done.update(more)
@@ -174,5 +182,11 @@ def _notes(draft: Draft, orient: bool, holes: float) -> tuple[str, ...]:
     if left:
         notes.append(
             f"{many(left, 'small hole was', 'small holes were')} left: no triangles over them keep clear of the rest."
+        )
+    thin = int((thinness(draft.x, draft.faces) < THIN_FACE).sum())
+    if thin:
+        notes.append(
+            f"{many(thin, 'sliver is', 'slivers are')} left: to take more out would fold the surface or change its "
+            "shape; remeshing makes all triangles anew."
         )
     return tuple(notes)

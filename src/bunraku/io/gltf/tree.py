@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bunraku.contracts import Vector, input_error
+from bunraku.io.files import listing
 
 from .document import Document
 from .fields import Entry
@@ -101,12 +102,10 @@ def find_mesh(tree: Tree, path: Path, name: str | None) -> tuple[int, str]:
     if len(fits) == 1:
         return meshes[fits[0]], fits[0]
     names = fits or list(meshes)
-    listing = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    listed = listing(names)
     if fits:
-        raise input_error("holds several meshes", where=str(path), got=listing, remedy=f"name one: prim={fits[0]!r}")
-    raise input_error(
-        "has no such mesh", where=str(path), got=name, allowed=listing, remedy=_nearest(str(name), meshes)
-    )
+        raise input_error("holds several meshes", where=str(path), got=listed, remedy=f"name one: prim={fits[0]!r}")
+    raise input_error("has no such mesh", where=str(path), got=name, allowed=listed, remedy=_nearest(str(name), meshes))
 
 
 def _nearest(name: str, meshes: Iterable[str]) -> str:

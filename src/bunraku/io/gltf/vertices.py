@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.contracts import Array, Integers
-from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Scope, Surface
+from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Scope, Surface, unit_colours
 
 _log = logging.getLogger(__name__)
 
@@ -66,7 +66,8 @@ def _semantics(surface: Surface) -> dict[str, Attribute]:
 
 def _flat(surface: Surface, one: Attribute) -> Array:
     """(elements, w) a row a corner for what is given by corner or polygon, else a row a point."""
-    rows = one.flat().astype(np.float64).reshape(len(one.flat()), -1)
+    colour = one.name.startswith(COLOUR) and one.values.dtype.kind in "iu"
+    rows = (unit_colours(one.flat()) if colour else one.flat().astype(np.float64)).reshape(len(one.flat()), -1)
     if one.scope is Scope.WHOLE:
         return np.repeat(rows, surface.point_count, axis=0)
     return np.repeat(rows, surface.counts, axis=0) if one.scope is Scope.POLYGON else rows

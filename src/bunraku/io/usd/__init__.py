@@ -3,5 +3,6 @@
 from .read import read_usd as read_usd
 from .read import used_files as used_files
 from .safety import vouch as vouch
+from .write import check_place as check_place
 from .write import check_prim_path as check_prim_path
 from .write import write_usd as write_usd

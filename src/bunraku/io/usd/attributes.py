@@ -129,7 +129,11 @@ def _attribute(
         values = values.reshape(len(values) // width, -1)
     indices: Integers | None = None
     if indices_of and indices_of.HasAuthoredValue():
-        indices = np.asarray(value_of(indices_of), dtype=np.int64)
+        rows = numbers(value_of(indices_of))
+        if rows is None or rows.dtype.kind not in "iu":
+            _log.warning("%s: %r has indices that are no whole numbers; left out", where, name)
+            return None
+        indices = rows.astype(np.int64)
     scope = _SCOPES.get(str(interpolation))
     reason = "an unknown interpolation" if scope is None else _misfit(values, indices, scope, sizes[scope])
     if name in (NORMALS, COLOUR) and (values.ndim != 2 or values.shape[1] != 3):

@@ -9,9 +9,9 @@ import logging
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Tf, Usd, UsdGeom, Vt
+from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
-from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Refinement, Scope, Surface
+from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Refinement, Scope, Subset, Surface, unit_colours
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +33,8 @@ def block_skinning(prim: Usd.Prim) -> None:
     inherited = prim
     while inherited and not inherited.HasRelationship("skel:skeleton"):
         inherited = inherited.GetParent()
+    if inherited and not inherited.IsPseudoRoot() and "SkelBindingAPI" not in prim.GetAppliedSchemas():
+        prim.AddAppliedSchema("SkelBindingAPI")
     for each in prim.GetAuthoredProperties():
         name = each.GetName()
         if name.startswith(_SKINNING) and isinstance(each, Usd.Attribute):
@@ -157,32 +159,48 @@ def paint(shape: UsdGeom.Mesh, surface: Surface) -> None:
     for family in dict.fromkeys(subset.family for subset in surface.subsets):
         own = [subset for subset in surface.subsets if subset.family == family]
         for subset in own:
-            name = Tf.MakeValidIdentifier(f"{family}_{subset.name}")
+            name = Tf.MakeValidIdentifier(subset.name)
             indices = Vt.IntArray.FromNumpy(np.ascontiguousarray(subset.polygons, dtype=np.int32))
             UsdGeom.Subset.CreateUniqueGeomSubset(
-                UsdGeom.Imageable(shape), name, UsdGeom.Tokens.face, indices, Tf.MakeValidIdentifier(family),
-                UsdGeom.Tokens.unrestricted,
+                UsdGeom.Imageable(shape), name, UsdGeom.Tokens.face, indices, *_family(own),
             )  # fmt: skip
 
 
+def _family(subsets: list[Subset]) -> tuple[str, str]:
+    """USD's word for a family and whether its subsets overlap."""
+    word = subsets[0].family
+    members = np.concatenate([subset.polygons for subset in subsets])
+    apart = len(np.unique(members)) == len(members)
+    name = UsdShade.Tokens.materialBind if word == "material" and apart else Tf.MakeValidIdentifier(word)
+    return name, UsdGeom.Tokens.nonOverlapping if apart else UsdGeom.Tokens.unrestricted
+
+
 def _paint_attribute(api: UsdGeom.PrimvarsAPI, attribute: Attribute) -> None:
-    values = np.nan_to_num(np.asarray(attribute.values)) if attribute.values.dtype.kind == "f" else attribute.values
-    if attribute.name == COLOUR and values.dtype.kind in "iu":
-        values = np.asarray(values, dtype=np.float64) / 255.0
+    values = np.nan_to_num(attribute.values) if attribute.name == UV else np.asarray(attribute.values)
+    if attribute.name == COLOUR:
+        values = unit_colours(values)
     whole = values.dtype.kind in "iub"
     width = 1 if values.ndim == 1 else values.shape[1]
     name, kind = Tf.MakeValidIdentifier(attribute.name), _TYPES.get((whole, width))
     if attribute.name == UV and width >= 2:
         name, kind, values = "st", "texCoord2f[]", values[:, :2]
     elif attribute.name == COLOUR and width >= 3:
+        if width > 3:
+            _set_primvar(api, "displayOpacity", "float[]", attribute, values[:, 3])
         name, kind, values = "displayColor", "color3f[]", values[:, :3]
+    elif whole and np.abs(values.astype(np.float64)).max(initial=0.0) >= 2**31:
+        kind = None
     if kind is None:
-        _log.warning("attribute %r has %d numbers an element, which USD cannot hold; left out", attribute.name, width)
+        _log.warning("attribute %r (%d × %s) does not fit a primvar; left out", attribute.name, width, values.dtype)
         return
+    _set_primvar(api, name, kind, attribute, values)
+
+
+def _set_primvar(api: UsdGeom.PrimvarsAPI, name: str, kind: str, attribute: Attribute, values: Any) -> None:
     type_name = Sdf.ValueTypeNames.Find(kind)
     made = api.CreatePrimvar(name, type_name, attribute.scope.value)
-    numbers = np.ascontiguousarray(values.reshape(-1) if width == 1 else values)
+    numbers = np.ascontiguousarray(values.reshape(-1) if values.ndim > 1 and values.shape[1] == 1 else values)
     array = type(type_name.defaultValue)
-    made.Set(array.FromNumpy(numbers.astype(np.int32 if whole else np.float32)))
+    made.Set(array.FromNumpy(numbers.astype(np.int32 if kind.startswith("int") else np.float32)))
     if attribute.indices is not None:
         made.SetIndices(Vt.IntArray.FromNumpy(np.ascontiguousarray(attribute.indices, dtype=np.int32)))

@@ -18,6 +18,7 @@ from pathlib import Path
 from pxr import Ar, Pcp, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from bunraku.contracts import InputError, input_error
+from bunraku.io.files import listing
 
 from .safety import check_file, check_growth, is_vouched, probe, vouch
 
@@ -148,10 +149,10 @@ def find_mesh(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
         if len(chosen) == 1:
             return meshes[chosen[0]]
     names = fits or list(meshes)
-    listing = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    listed = listing(names)
     if fits:
-        raise input_error("holds several meshes", where=str(path), got=listing, remedy=f"name one: prim={fits[0]!r}")
-    raise input_error("has no such mesh", where=str(path), got=name, allowed=listing, remedy=_nearest(name, meshes))
+        raise input_error("holds several meshes", where=str(path), got=listed, remedy=f"name one: prim={fits[0]!r}")
+    raise input_error("has no such mesh", where=str(path), got=name, allowed=listed, remedy=_nearest(name, meshes))
 
 
 def _nearest(name: str | None, meshes: Iterable[str]) -> str:

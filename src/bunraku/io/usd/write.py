@@ -34,7 +34,8 @@ class _Space:
     layout: Layout
     world: Callable[[float], Array]
     """frame → (4, 4) of row vectors"""
-    moves: bool
+    span: tuple[float, float]
+    """first and last frame between which `world` changes"""
     offset: Vector
     """(3,) of the prim's last translation, which is not part of `world`"""
 
@@ -46,8 +47,9 @@ class _Space:
     def rates(self, x: Points, velocity: Points, frame: float) -> Points:
         """(n, 3) [units/s] of velocities [m/s]: what is left of them in a frame that may move itself."""
         matrix, wanted = self.world(frame), self.layout.turn(velocity)
-        if self.moves:
-            slope = (self.world(frame + 0.5) - self.world(frame - 0.5)) * self.layout.rate
+        first, last = max(frame - 0.5, self.span[0]), min(frame + 0.5, self.span[1])
+        if first < last:  # one-sided at the ends, beyond which the transforms are held
+            slope = (self.world(last) - self.world(first)) / (last - first) * self.layout.rate
             wanted = wanted - slope[3, :3] - (self.local(x, frame) + self.offset) @ slope[:3, :3]
         return np.asarray(np.linalg.solve(matrix[:3, :3].T, wanted.T).T, dtype=np.float64)
 
@@ -125,7 +127,7 @@ def _alone(stage: Usd.Stage, surface: Surface, layout: Layout, prim: str) -> _Ca
     matrix[3, :3] = layout.turn(layout.origin)
     if layout.origin.any():
         shape.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*matrix[3, :3].tolist()))
-    space = _Space(layout, lambda frame: matrix, False, np.zeros(3))
+    space = _Space(layout, lambda frame: matrix, (0.0, 0.0), np.zeros(3))
     _set_rest(shape, space.local(surface.points, 0.0))
     return _Canvas(shape, space, SurfaceNormals.of(surface))
 
@@ -156,15 +158,16 @@ def _over(
     layer: Sdf.Layer, target: Path, surface: Surface, layout: Layout, onto: Onto, first: Sample
 ) -> tuple[Usd.Stage, _Canvas]:
     """A layer whose sublayer is the guide's file; its stage, and the prim in it that holds the result."""
-    guide = open_stage(onto.file)
+    guide = _guide_stage(onto)
     layer.subLayerPaths = [_relative(onto.file, target.parent)]
     stage = Usd.Stage.Open(layer)
     _set_stage(stage, layout)
+    stage.SetTimeCodesPerSecond(guide.GetTimeCodesPerSecond())  # another rate would stretch the guide's own time
     stage.SetFramesPerSecond(guide.GetFramesPerSecond())
     if guide.HasAuthoredTimeCodeRange():
         stage.SetStartTimeCode(guide.GetStartTimeCode())
         stage.SetEndTimeCode(guide.GetEndTimeCode())
-    if onto.refinement is not None and Sdf.Path(onto.prim).IsRootPrimPath():
+    if onto.refinement is not None and str(guide.GetDefaultPrim().GetPath()) == onto.prim:
         layer.defaultPrim = Sdf.Path(onto.result).name  # who refers to this layer wants the result
     elif guide.GetDefaultPrim():
         layer.defaultPrim = guide.GetRootLayer().defaultPrim
@@ -173,6 +176,8 @@ def _over(
     if onto.refinement is None:
         shape = UsdGeom.Mesh(stage.OverridePrim(onto.prim))
         block_skinning(shape.GetPrim())
+        if shape.GetAccelerationsAttr().HasAuthoredValue():  # the guide's, which would bend the blur of ours
+            shape.GetAccelerationsAttr().Block()
     else:
         shape = _beside(stage, surface, onto)
     space = _space_of(guide, source, layout)
@@ -203,6 +208,7 @@ def _beside(stage: Usd.Stage, surface: Surface, onto: Onto) -> UsdGeom.Mesh:
     assert onto.refinement is not None
     shape = UsdGeom.Mesh.Define(stage, onto.result)
     carry_prim(stage.GetPrimAtPath(onto.prim), shape.GetPrim(), onto.refinement)
+    block_skinning(shape.GetPrim())
     _set_polygons(shape, surface)
     UsdGeom.Imageable(stage.OverridePrim(onto.prim)).CreatePurposeAttr(UsdGeom.Tokens.guide)
     return shape
@@ -219,7 +225,8 @@ def _space_of(guide: Usd.Stage, source: UsdGeom.Mesh, layout: Layout) -> _Space:
     def world(frame: float, _alive: Usd.Stage = guide) -> Array:  # a prim does not keep its stage
         return np.array(source.ComputeLocalToWorldTransform(Usd.TimeCode(frame)))
 
-    return _Space(layout, world, len(samples) > 1, np.zeros(3))
+    span = (min(samples), max(samples)) if samples else (0.0, 0.0)
+    return _Space(layout, world, span, np.zeros(3))
 
 
 def _far_offset(shape: UsdGeom.Mesh, local: Points) -> Vector:
@@ -237,8 +244,11 @@ def _set_over_rest(shape: UsdGeom.Mesh, source: UsdGeom.Mesh, space: _Space, sur
     local = space.local(surface.points, frame)
     own = source.GetPointsAttr().Get() or source.GetPointsAttr().Get(earliest)
     same = onto.refinement is None and own is not None and len(own) == len(local)
-    if not (same and np.allclose(np.asarray(own) - space.offset, local, atol=1e-6 * np.ptp(local, axis=0).max())):
+    near = 1e-6 * float(np.ptp(local, axis=0).max())
+    if onto.refinement is not None:
         _set_rest(shape, local)
+    elif not (same and not space.offset.any() and np.allclose(np.asarray(own), local, atol=near)):
+        shape.GetPointsAttr().Set(_vt_vectors(local))
 
 
 def _normals(shape: UsdGeom.Mesh, surface: Surface) -> SurfaceNormals | None:
@@ -250,6 +260,31 @@ def _normals(shape: UsdGeom.Mesh, surface: Surface) -> SurfaceNormals | None:
             shape.GetPrim().GetAttribute(name).Block()
     own = shape.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
     return SurfaceNormals.of(replace(surface, left_handed=own))
+
+
+def _guide_stage(onto: Onto) -> Usd.Stage:
+    """The stage to lie over, refused where its prim has gone since it was read."""
+    guide = open_stage(onto.file)
+    if not guide.GetPrimAtPath(onto.prim):
+        raise input_error(
+            "the guide has changed: it has no such prim any more", where=str(onto.file), got=onto.prim,
+            remedy="read it again",
+        )  # fmt: skip
+    return guide
+
+
+def check_place(onto: Onto, frames: Vector) -> None:
+    """Refuse a prim that a transform flattens on one of the frames: no point of it could be put anywhere."""
+    guide = _guide_stage(onto)
+    source = UsdGeom.Mesh(guide.GetPrimAtPath(onto.prim))
+    for frame in frames.tolist():
+        matrix = np.array(source.ComputeLocalToWorldTransform(Usd.TimeCode(frame)))[:3, :3]
+        if not abs(np.linalg.det(matrix)) > 1e-12 * np.linalg.norm(matrix) ** 3:
+            raise input_error(
+                "the transforms above the prim flatten it, so a result cannot be written over it",
+                where=f"{onto.file} <{onto.prim}>, frame {frame:g}", got=f"determinant {np.linalg.det(matrix):.3g}",
+                remedy="scale it by something other than zero",
+            )  # fmt: skip
 
 
 # Samples
