@@ -74,6 +74,14 @@ def components(links: Integers, count: int) -> Integers:
     return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
+def lowest_linked(links: Integers, count: int) -> Integers:
+    """(count,) the lowest of the things each is linked with in pairs (k, 2), itself where with none."""
+    label = components(links, count)
+    lowest = np.full(int(label.max(initial=-1)) + 1, count)
+    np.minimum.at(lowest, label, np.arange(count))
+    return lowest[label]
+
+
 def face_pieces(faces: Faces, point_count: int) -> Integers:
     """(f,) piece of each face: faces with a common point are in one. Numbered by their first faces."""
     label = components(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]]), point_count)[faces[:, 0]]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from bunraku.contracts import Integers, Points
 
+from .connectivity import components, same_place
 from .surface import NORMALS, Attribute, Scope, Surface
 from .trimesh import unit_rows
-from .welding import places
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +31,11 @@ class SurfaceNormals:
     @staticmethod
     def of(surface: Surface) -> SurfaceNormals:
         """The sharing of a surface's own normals."""
-        place = places(surface.points)[surface.corners]
+        place = same_place(surface.points)[surface.corners]
         given = surface.attribute(NORMALS)
         shade = np.zeros(len(place), dtype=np.int64)
         if given is not None:
-            shade = places(unit_rows(np.nan_to_num(_per_corner(surface, given))))
+            shade = same_place(unit_rows(np.nan_to_num(_per_corner(surface, given))))
         pairs, group = np.unique(np.stack([place, shade], axis=1), axis=0, return_inverse=True)
         group = group.reshape(-1)
         if given is not None:
@@ -86,9 +84,7 @@ def _alike(place: Integers, directions: Points) -> Integers:
         same = (np.diff(place[order]) == 0) & (np.diff(box[order], axis=0) == 0).all(axis=1)
         first.append(order[:-1][same])
         second.append(order[1:][same])
-    rows, columns = np.concatenate(first), np.concatenate(second)
-    graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(count, count))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+    return components(np.stack([np.concatenate(first), np.concatenate(second)], axis=1), count)
 
 
 def polygon_normals(surface: Surface, points: Points) -> Points:

@@ -10,7 +10,7 @@ import numpy as np
 from bunraku.contracts import Faces, Flags, Integers, Points, Vector, input_error
 
 from .topology import check_coordinates
-from .trimesh import TriMesh, first_few
+from .trimesh import TriMesh, first_few, float_rows, index_rows
 
 _OUTER = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
 """the face opposite each corner, counter-clockwise seen from outside a tetrahedron of positive volume"""
@@ -28,24 +28,9 @@ class TetMesh:
     """(m, 4) vertex indices; seen from the first, the other three run clockwise (volume above 0)"""
 
     def __post_init__(self) -> None:
-        rest, given = np.array(self.rest, dtype=np.float64), np.asarray(self.tets)
-        if rest.ndim != 2 or rest.shape[1] != 3:
-            raise input_error("rest positions must have shape (n, 3)", got=rest.shape)
-        tets = given if given.size else np.zeros((0, 4), dtype=np.int64)
-        if tets.ndim != 2 or tets.shape[1] != 4:
-            raise input_error("tets must have shape (m, 4)", got=tets.shape)
-        if not np.issubdtype(tets.dtype, np.integer):
-            raise input_error("tets must be whole numbers", got=str(tets.dtype))
-        tets = tets.astype(np.int64)
-        bad = np.flatnonzero(((tets < 0) | (tets >= len(rest))).any(axis=1))
-        if len(bad):
-            raise input_error(
-                f"tets point outside the {len(rest)} vertices", where=f"tets {first_few(bad)}",
-                got=tets[bad[0]].tolist(), allowed=f"0 to {len(rest) - 1}" if len(rest) else "none, no vertices",
-            )  # fmt: skip
-        for name, array in (("rest", rest), ("tets", tets)):
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        rest = float_rows(self.rest, "rest positions", 3)
+        object.__setattr__(self, "rest", rest)
+        object.__setattr__(self, "tets", index_rows(self.tets, "tets", 4, len(rest)))
 
     @classmethod
     def oriented(cls, rest: Points, tets: Integers) -> TetMesh:

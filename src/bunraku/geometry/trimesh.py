@@ -19,8 +19,8 @@ class TriMesh:
     """(f, 3) vertex indices, counter-clockwise seen from outside"""
 
     def __post_init__(self) -> None:
-        rest = _float_array(self.rest, "rest positions", 3)
-        faces = _index_array(self.faces, "faces", 3, len(rest))
+        rest = float_rows(self.rest, "rest positions", 3)
+        faces = index_rows(self.faces, "faces", 3, len(rest))
         object.__setattr__(self, "rest", rest)
         object.__setattr__(self, "faces", faces)
 
@@ -39,7 +39,7 @@ class TriMesh:
         return TriMesh(rest, self.faces)
 
 
-def _float_array(values: Points, name: str, width: int) -> Points:
+def float_rows(values: Points, name: str, width: int) -> Points:
     array = np.array(values, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != width:
         raise input_error(f"{name} must have shape (n, {width})", got=array.shape)
@@ -47,7 +47,7 @@ def _float_array(values: Points, name: str, width: int) -> Points:
     return array
 
 
-def _index_array(values: Integers, name: str, width: int, point_count: int) -> Integers:
+def index_rows(values: Integers, name: str, width: int, point_count: int) -> Integers:
     given = np.asarray(values)
     if given.size == 0:
         given = np.zeros((0, width), dtype=np.int64)
@@ -62,7 +62,7 @@ def _index_array(values: Integers, name: str, width: int, point_count: int) -> I
             f"{name} point outside the {point_count} vertices",
             where=f"{name} {first_few(bad)}",
             got=array[bad[0]].tolist(),
-            allowed=f"0 to {point_count - 1}",
+            allowed=f"0 to {point_count - 1}" if point_count else "none, no vertices",
         )
     array.flags.writeable = False
     return array

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from bunraku.contracts import Array, Faces, Flags, Integers, Points
 
+from .connectivity import collapsed, lowest_linked, same_place
 from .polygons import triangulate
 from .surface import Surface
 from .topology import THINNEST_FACE, edges, repeated_faces, thinness
@@ -68,7 +67,9 @@ def weld(surface: Surface, poses: Array | None = None, *, sew: bool = True) -> W
     cut = triangulate(points, surface.counts, surface.corners)
     places = cut.corners[:, [0, 2, 1]] if surface.left_handed else cut.corners
     faces = surface.corners[places]
-    first = sewn_points(points, faces[~_meaningless(faces)], poses) if sew else np.arange(len(points))
+    # Faces that mean nothing must not hide a border.
+    telling = faces[~(collapsed(faces) | repeated_faces(faces))]
+    first = sewn_points(points, telling, poses) if sew else np.arange(len(points))
     faces = first[faces]
     flat = ~(thinness(points, faces) > THINNEST_FACE)
     repeated = repeated_faces(faces) & ~flat
@@ -83,16 +84,10 @@ def weld(surface: Surface, poses: Array | None = None, *, sew: bool = True) -> W
     )  # fmt: skip
 
 
-def _meaningless(faces: Faces) -> Flags:
-    """(f,) faces that use a point twice or repeat another: their edges must not hide a border."""
-    a, b, c = faces.T
-    return (a == b) | (b == c) | (c == a) | repeated_faces(faces)
-
-
 def sewn_points(points: Points, faces: Faces, poses: Array | None = None) -> Integers:
     """(n,) the first point each is sewn to (itself where to none), along edges of one face that coincide."""
     count = len(points)
-    place = places(points)
+    place = same_place(points)
     found = edges(faces)
     border = found.vertices[found.face_count == 1]
     if not len(border):
@@ -108,17 +103,7 @@ def sewn_points(points: Points, faces: Faces, poses: Array | None = None) -> Int
     # An edge shrunk to one place would sew its own ends together.
     pairs = pairs[np.tile(ends[:, 0] != ends[:, 1], 2) & (pairs[:, 0] != pairs[:, 1])]
     pairs = pairs[_stay_together(points, pairs, poses)]
-    graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
-    _, label = connected_components(graph, directed=False)
-    lowest = np.full(label.max(initial=-1) + 1, count)
-    np.minimum.at(lowest, label, np.arange(count))
-    return lowest[label]
-
-
-def places(points: Points) -> Integers:
-    """(n,) a number for each position; equal numbers for equal positions (−0 is 0)."""
-    _, place = np.unique(points + 0.0, axis=0, return_inverse=True)
-    return place.reshape(-1)
+    return lowest_linked(pairs, count)
 
 
 def _stay_together(points: Points, pairs: Integers, poses: Array | None) -> Flags:

@@ -17,6 +17,7 @@ from bunraku.contracts import Array, InputError, Integers, Points, input_error
 from bunraku.geometry import COLOUR, NORMALS, UV, Attribute, Scope, Subset, Surface, unit_colours
 
 from .files import read_bytes
+from .tokens import is_number
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ def _numbers(rows: list[list[bytes]], width: int, kind: str, data: bytes, path: 
         flat = chain.from_iterable(row[:width] for row in rows)
         return np.fromiter(map(float, flat), np.float64, width * len(rows)).reshape(-1, width)
     except ValueError:
-        bad = next(k for k, row in enumerate(rows) if not all(map(_is_number, row[:width])))
+        bad = next(k for k, row in enumerate(rows) if not all(map(is_number, row[:width])))
         raise _refusal(f"{what} must be {how_many} numbers", data, kind, bad, path) from None
 
 
@@ -179,14 +180,6 @@ def _refusal(what: str, data: bytes, kind: str, number: int, path: Path) -> Inpu
     return input_error(
         what, where=f"{path}, line {line}", got=_text(match.group(0))[:80], remedy="repair or re-export the file"
     )
-
-
-def _is_number(token: bytes) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return b"_" not in token
 
 
 def _is_corner(token: bytes) -> bool:

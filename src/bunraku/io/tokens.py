@@ -93,9 +93,9 @@ def cut_short(path: str, what: str, got: int, needed: int, unit: str) -> InputEr
 
 
 def is_number(word: bytes) -> bool:
-    """Whether Python reads the word as a number."""
+    """Whether the word is a number; Python would take 1_0 for ten."""
     try:
         float(word)
     except ValueError:
         return False
-    return True
+    return b"_" not in word

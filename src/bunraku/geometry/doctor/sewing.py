@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.contracts import Integers
-from bunraku.geometry.connectivity import collapsed, components
+from bunraku.geometry.connectivity import collapsed, lowest_linked
 from bunraku.geometry.topology import THINNEST_FACE, edges, thinness
 from bunraku.geometry.welding import sewn_points
 
@@ -43,7 +43,7 @@ def _join_near(draft: Draft, cracks: Cracks) -> tuple[Draft, int]:
     sound = thinness(draft.x, draft.faces) > THINNEST_FACE
     before = int((edges(draft.faces).face_count > 2).sum())
     while len(links):
-        onto = _lowest(links, len(draft.x))
+        onto = lowest_linked(links, len(draft.x))
         faces = onto[draft.faces]
         lost = collapsed(faces) & sound
         found = edges(faces[~collapsed(faces)])
@@ -57,14 +57,6 @@ def _join_near(draft: Draft, cracks: Cracks) -> tuple[Draft, int]:
             return joined, len(np.unique(draft.faces)) - len(np.unique(joined.faces))
         links = links[~bad]
     return draft, 0
-
-
-def _lowest(links: Integers, count: int) -> Integers:
-    """(count,) the lowest of the things each is linked with."""
-    label = components(links, count)
-    lowest = np.full(int(label.max(initial=-1)) + 1, count)
-    np.minimum.at(lowest, label, np.arange(count))
-    return lowest[label]
 
 
 def _insert(draft: Draft, cracks: Cracks) -> tuple[Draft, int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bunraku.contracts import Vector, input_error
-from bunraku.io.files import listing
+from bunraku.io.prims import choose_mesh
 
 from .document import Document
 from .fields import Entry
@@ -93,30 +92,8 @@ def find_mesh(tree: Tree, path: Path, name: str | None) -> tuple[int, str]:
     meshes = _mesh_paths(tree)
     if not meshes:
         raise input_error("holds no mesh", where=str(path), got=_contents(tree.document), remedy="export a mesh")
-    if name is None:
-        fits = list(meshes)
-    else:
-        tail = "/" + name.strip("/")
-        fits = [one for one in meshes if one == tail] or [one for one in meshes if one.startswith(tail + "/")]
-        fits = fits or [one for one in meshes if one.endswith(tail)]
-    if len(fits) == 1:
-        return meshes[fits[0]], fits[0]
-    names = fits or list(meshes)
-    listed = listing(names)
-    if fits:
-        raise input_error("holds several meshes", where=str(path), got=listed, remedy=f"name one: prim={fits[0]!r}")
-    raise input_error("has no such mesh", where=str(path), got=name, allowed=listed, remedy=_nearest(str(name), meshes))
-
-
-def _nearest(name: str, meshes: Iterable[str]) -> str:
-    """'did you mean …?' by the whole path or its last word."""
-    few = [one for one in meshes if len(one) <= 300][:1000]  # finding near names takes time
-    by_word = {one.rsplit("/", 1)[1].lower(): one for one in few} | {one.lower(): one for one in few}
-    asked = name.lower()[:300]
-    near = difflib.get_close_matches(asked, by_word, n=1) or difflib.get_close_matches(
-        asked.rsplit("/", 1)[-1], by_word, n=1
-    )
-    return f"did you mean {by_word[near[0]]!r}?" if near else "name one of them"
+    chosen = choose_mesh(list(meshes), name, path)
+    return meshes[chosen], chosen
 
 
 def _mesh_paths(tree: Tree) -> dict[str, int]:

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
 import logging
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from pxr import Ar, Pcp, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from bunraku.contracts import InputError, input_error
-from bunraku.io.files import listing
+from bunraku.io.prims import choose_mesh
 
 from .safety import check_file, check_growth, is_vouched, probe, vouch
 
@@ -138,31 +137,9 @@ def find_mesh(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
     meshes = {str(prim.GetPath()): prim for prim in islice(everything, _MOST_PRIMS) if prim.IsA(UsdGeom.Mesh)}
     if not meshes:
         raise input_error("holds no mesh", where=str(path), got=_contents(stage), remedy="export a mesh prim")
-    if name is None:
-        fits = list(meshes)
-    else:
-        tail = "/" + name.strip("/")
-        fits = [one for one in meshes if one == tail] or [one for one in meshes if one.startswith(tail + "/")]
-        fits = fits or [one for one in meshes if one.endswith(tail)]
-    shown = [one for one in fits if UsdGeom.Imageable(meshes[one]).ComputePurpose() != UsdGeom.Tokens.guide]
-    for chosen in (fits, shown):
-        if len(chosen) == 1:
-            return meshes[chosen[0]]
-    names = fits or list(meshes)
-    listed = listing(names)
-    if fits:
-        raise input_error("holds several meshes", where=str(path), got=listed, remedy=f"name one: prim={fits[0]!r}")
-    raise input_error("has no such mesh", where=str(path), got=name, allowed=listed, remedy=_nearest(name, meshes))
-
-
-def _nearest(name: str | None, meshes: Iterable[str]) -> str:
-    """'did you mean …?' by the whole path or its last word."""
-    by_word = {one.rsplit("/", 1)[1].lower(): one for one in meshes} | {one.lower(): one for one in meshes}
-    asked = str(name).lower()
-    near = difflib.get_close_matches(asked, by_word, n=1) or difflib.get_close_matches(
-        asked.rsplit("/", 1)[-1], by_word, n=1
-    )
-    return f"did you mean {by_word[near[0]]!r}?" if near else "name one of them"
+    guide = UsdGeom.Tokens.guide
+    chosen = choose_mesh(list(meshes), name, path, lambda one: UsdGeom.Imageable(meshes[one]).ComputePurpose() == guide)
+    return meshes[chosen]
 
 
 def _contents(stage: Usd.Stage) -> str:
