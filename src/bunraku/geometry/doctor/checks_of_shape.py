@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.geometry.connectivity import collapsed
 from bunraku.geometry.intersections import meetings
 from bunraku.geometry.trimesh import face_areas
 
@@ -103,13 +104,17 @@ def _crossings(patient: Patient) -> Iterator[Finding]:
     met[small] = meetings(patient.x, patient.place[patient.sewn[small]])
     crossing, touching = met == 2, met == 1
     if crossing.any():
-        number = int(crossing.sum())
+        number, every = int(crossing.sum()), int(crossing.sum())
+        if patient.repeated.any():  # other programs count a face that lies on its copy as well
+            faces = patient.place[patient.raw]
+            every = int((meetings(patient.x, faces[~collapsed(faces)]) == 2).sum())
+        counted = f" ({every} with those that lie on their own copies)" if every > number else ""
         yield report(
             Kind.CROSSING, Severity.CARE, number,
-            f"{many(number, 'face passes', 'faces pass')} through others. Where collisions are on, the surface starts "
-            "out tangled there.",
+            f"{many(number, 'face passes', 'faces pass')} through others{counted}. Where collisions are on, the "
+            "surface starts out tangled there.",
             "part the layers by hand (sculpt, relax); the repair does not.", "polygons",
-            np.unique(patient.polygons[crossing]),
+            np.unique(patient.polygons[crossing]), with_repeated=every,
         )  # fmt: skip
     if touching.any():
         number = int(touching.sum())
