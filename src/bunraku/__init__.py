@@ -8,7 +8,9 @@ from .direction import Pin as Pin
 from .direction import Take as Take
 from .direction.track import TestFunctions as TestFunctions
 from .direction.track import TrackSettings as TrackSettings
+from .direction.track import clusters as clusters
 from .direction.track import hierarchy as hierarchy
+from .direction.track import painted as painted
 from .direction.track import pointwise as pointwise
 from .direction.track import track as track
 from .geometry import Surface as Surface

@@ -143,3 +143,17 @@ def test_the_rate_is_for_obj_sequences_only(files, guide: Animation, tmp_path: P
     write_animation(tmp_path / "g.####.obj", guide)
     prepared = prepare(read_shot(files(shot={"rate": 30}, box={"guide": {"file": "g.####.obj", "unit": "m"}})))
     assert prepared.times[-1] == pytest.approx(6 / 30) and len(prepared.inputs) == 6
+
+
+def test_clusters_of_the_guide_are_carried_to_the_shell(files):
+    prepared = prepare(read_shot(files(box={"mesh": {"levels": 2}, "track": {"method": "clusters", "count": 2}})))
+    assert prepared.tests is not None and prepared.tests.count == 2
+    owner = np.asarray(prepared.tests.shell.sum(axis=0)).reshape(-1)
+    assert np.allclose(owner, 1.0)  # nothing is free
+    of_guide, of_shell = prepared.tests.averages(prepared.clip.mesh, prepared.shell)
+    pose = prepared.guide.points[3]
+    assert np.allclose(of_shell @ (prepared.prolongation @ pose), of_guide @ pose, atol=1e-14)
+    report = read_shot(files(box={"track": {"method": "clusters", "count": 2}})).run().report
+    assert report.met and report.measured.regions == 2
+    assert any("around region" in sentence.text for sentence in report.sentences)
+    assert "the number of regions does not fit" in refusal(files(box={"track": {"method": "clusters", "count": 99}}))

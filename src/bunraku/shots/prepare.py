@@ -13,7 +13,7 @@ from scipy import sparse
 
 from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
-from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
+from bunraku.direction.track import TestFunctions, clusters, hierarchy, tracking_job
 from bunraku.geometry import Surface, TriMesh, check_physical, first_few
 from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
@@ -115,7 +115,7 @@ def prepare(shot: Shot) -> Prepared:
     clip = clip if rest is None else _at_rest(clip, rest)
     numbers = _frame_numbers(shot, clip, root.at("shot"))
     _check_counts(shot, table, clip, numbers, root)
-    shell, tests, prolongation = _shell(clip.mesh, table)
+    shell, tests, prolongation = _shell(clip, table, place)
     _check_meshes(clip.mesh, shell, place)
     going = Outgoing.of(clip, table.mesh.split)
     _check_place(going, numbers, place)
@@ -233,9 +233,23 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
         )  # fmt: skip
 
 
-def _shell(rest: TriMesh, table: ObjectTable) -> tuple[TriMesh, TestFunctions | None, Sparse]:
-    shell, tests = hierarchy(rest, table.mesh.split)
-    return shell, (None if table.track.method == "none" else tests), sparse.csr_array(tests.prolongation)
+def _shell(clip: Clip, table: ObjectTable, place: Place) -> tuple[TriMesh, TestFunctions | None, Sparse]:
+    """The shell, what it must obey, and how the guide's pose becomes its own."""
+    shell, tests = hierarchy(clip.mesh, table.mesh.split)
+    prolongation = sparse.csr_array(tests.prolongation)
+    if table.track.method == "clusters":
+        try:
+            regions = _clusters(clip, table).guide
+            # Each region's function, carried to the shell as the guide's own hats are: the averages then agree.
+            tests = TestFunctions(regions, regions @ prolongation.T, prolongation)
+        except InputError as error:
+            place.at("track").pass_on(error)
+    return shell, (None if table.track.method == "none" else tests), prolongation
+
+
+def _clusters(clip: Clip, table: ObjectTable) -> TestFunctions:
+    wanted = table.track
+    return clusters(clip.animation, wanted.count or 1, compactness=wanted.compactness, seed=wanted.seed)
 
 
 def _check_place(going: Outgoing, numbers: Vector, place: Place) -> None:

@@ -22,7 +22,7 @@ from .tables import Named, Table, key
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
 _OBSTACLES = "obstacles and several objects come in a later version"
-_CLUSTERS = "clusters and painted regions come in a later version"
+_CLUSTERS = "scales and painted regions come in a later version"
 _AXIS = Choice(("Y", "Z"))
 _UNIT = Either((Choice(tuple(UNITS)), Number(0.0, 1e6, closed=False, unit="m")))
 _UNIT_DOC = "the file's unit, by its name or its length"
@@ -205,10 +205,21 @@ class TrackTable:
     """How the guide is obeyed."""
 
     method: str = key(
-        Choice(("hierarchy", "none"), later=("clusters", "painted", "pointwise")),
-        "'hierarchy': averages around each guide vertex are met; 'none': a plain simulation", "hierarchy",
+        Choice(("hierarchy", "clusters", "none"), later=("painted", "pointwise")),
+        "'hierarchy': averages around each guide vertex are met; 'clusters': averages over `count` regions that follow "
+        "the animation; 'none': a plain simulation", "hierarchy",
     )  # fmt: skip
+    count: int | None = key(Whole(1, 1_000_000), "how many clusters: few are loose, many are tight", None)
+    compactness: float = key(Number(0.0, 1.0), "of clusters: 1 makes them round, 0 flat", 0.5)
+    seed: int = key(Whole(0), "of clusters: another number, other regions", 0)
     strength: Keys = key(_STRENGTH, "1 obeys exactly, 0 not at all; may be keyed", 1.0)
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """Clusters need their number, and nothing else does."""
+        if self.method == "clusters" and self.count is None:
+            place.refuse("clusters need a number of regions", remedy="count = 200")
+        if self.method in ("hierarchy", "none") and "count" in given:
+            place.at("count").refuse("is for clusters", got=given["count"], remedy="method = 'clusters'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,8 +265,8 @@ class ObjectTable:
     )  # fmt: skip
     track: TrackTable = key(
         Table(
-            TrackTable, "{ method = 'hierarchy', strength = 1.0 }",
-            later={"scale": _CLUSTERS, "count": _CLUSTERS, "labels": _CLUSTERS},
+            TrackTable, "{ method = 'hierarchy', strength = 1.0 }", TrackTable.check,
+            {"scale": _CLUSTERS, "labels": _CLUSTERS},
         ),
         "how the guide is obeyed", factory=TrackTable,
     )  # fmt: skip

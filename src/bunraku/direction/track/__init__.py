@@ -1,5 +1,8 @@
 """`track`: test functions, goals and pins, turned into energies and constraints."""
 
+from .regions import animation_regions as animation_regions
+from .regions import clusters as clusters
+from .regions import painted as painted
 from .settings import TrackSettings as TrackSettings
 from .test_functions import PointTests as PointTests
 from .test_functions import TestFunctions as TestFunctions
