@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import tomli_w
 
 from bunraku.contracts import InputError
-from bunraku.geometry import UV, Attribute, Scope, Subset, Surface
+from bunraku.geometry import COLOUR, UV, Attribute, Scope, Subset, Surface
 from bunraku.io import Sample, read_poses, read_surface, write_frames, write_mesh
 from bunraku.shots import read_shot
 from bunraku.shots.prepare import prepare
@@ -162,3 +163,34 @@ def test_frames_without_a_sample_are_said(guide: Path, tmp_path: Path, caplog: p
     (tmp_path / "coat.0002.obj").unlink()
     prepare(read_shot(shot(tmp_path, formats=["usdc"])))
     assert "has no sample on 1 of 4 frames" in caplog.text
+
+
+def test_groups_of_the_file_are_regions_by_name(guide: Path, tmp_path: Path) -> None:
+    result = read_shot(shot(tmp_path, formats=["usdc"], levels=1, track={"method": "painted"})).run()
+    assert result.report.met and result.report.measured.regions == 2
+    assert any("around region left" in one.text or "around region right" in one.text for one in result.report.sentences)
+    with pytest.raises(InputError, match=r"track: the guide has no such regions .got 'cuffs'.; allowed: group, uv"):
+        prepare(read_shot(shot(tmp_path, formats=["usdc"], track={"method": "painted", "regions": "cuffs"})))
+
+
+def test_labels_and_colours_of_points_are_regions(tmp_path: Path) -> None:
+    shades = np.where(coat().points[:, :1] < 0.6, [[255, 0, 0]], [[0, 0, 255]]).astype(np.uint8)
+    labels = np.where(coat().points[:, 0] < 0.3, 4, -1)
+    more = (Attribute(COLOUR, Scope.POINT, shades), Attribute("zone", Scope.POINT, labels))
+    surface = replace(coat(), attributes=more)
+    samples = (Sample(1.0 + k, x) for k, x in enumerate(poses()))
+    write_frames(tmp_path / "coat.####.ply", surface, samples, rate=24.0, unit="cm", up_axis="Z")
+    told = {"file": "coat.####.ply", "unit": "cm", "up_axis": "Z"}
+    for name, count in (("colour", 2), ("zone", 1)):
+        path = shot(tmp_path, formats=["usdc"], guide=told, track={"method": "painted", "regions": name})
+        prepared = prepare(read_shot(path))
+        assert prepared.tests is not None and prepared.tests.count == len(prepared.region_names) == count
+    assert prepared.region_names == ("zone 4",)
+    free = np.asarray(prepared.tests.shell.sum(axis=0)).reshape(-1) == 0  # type: ignore[union-attr]
+    assert (prepared.shell.rest[free, 0] > 0.3).all() and free.sum() == 9
+
+
+def test_clusters_may_be_given_by_their_size(guide: Path, tmp_path: Path) -> None:
+    """A sheet of 1 m × 0.4 m: ten squares of 0.2 m."""
+    prepared = prepare(read_shot(shot(tmp_path, formats=["usdc"], track={"method": "clusters", "scale": 0.35})))
+    assert prepared.tests is not None and prepared.tests.count == 3

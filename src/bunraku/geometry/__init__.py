@@ -4,6 +4,7 @@ from .closest import Closest as Closest
 from .closest import closest_points as closest_points
 from .clustering import Clustering as Clustering
 from .clustering import cluster_faces as cluster_faces
+from .clustering import region_limits as region_limits
 from .doctor import Diagnosis as Diagnosis
 from .doctor import Finding as Finding
 from .doctor import Repaired as Repaired

@@ -71,6 +71,11 @@ def cluster_faces(poses: Array, faces: Faces, count: int, *, compactness: float 
     return Clustering(labels, len(errors), np.array(errors))
 
 
+def region_limits(faces: Faces) -> tuple[int, int]:
+    """The fewest and the most regions a mesh can have: its pieces, its faces."""
+    return max(int(_pieces(_neighbours(faces)).max(initial=-1)) + 1, 1), len(faces)
+
+
 @dataclass(frozen=True, eq=False)
 class _Shape:
     """The triangles of every pose."""

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
-from bunraku.direction.track import TestFunctions, clusters, hierarchy, tracking_job
+from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
 from bunraku.geometry import Surface, TriMesh, check_physical, first_few
 from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
@@ -23,6 +23,7 @@ from bunraku.numerics import FactorisationError
 from .findings import Place
 from .inputs import InputFile, hashed, read_guide, read_rest
 from .preroll import with_preroll
+from .regions import guide_regions
 from .shot import Shot
 from .spec import ObjectTable, PinTable, RegionTable, in_seconds
 
@@ -48,6 +49,8 @@ class Prepared:
     """over the shot's frames, preroll included"""
     shell: TriMesh
     tests: TestFunctions | None
+    region_names: tuple[str, ...]
+    """of clusters and painted regions; empty where regions lie around guide vertices"""
     prolongation: Sparse
     """(n_shell, n_guide) how the guide's pose becomes the shell's"""
     material: MaterialBlend
@@ -115,7 +118,7 @@ def prepare(shot: Shot) -> Prepared:
     clip = clip if rest is None else _at_rest(clip, rest)
     numbers = _frame_numbers(shot, clip, root.at("shot"))
     _check_counts(shot, table, clip, numbers, root)
-    shell, tests, prolongation = _shell(clip, table, place)
+    shell, tests, prolongation, region_names = _shell(clip, table, place)
     _check_meshes(clip.mesh, shell, place)
     going = Outgoing.of(clip, table.mesh.split)
     _check_place(going, numbers, place)
@@ -134,7 +137,8 @@ def prepare(shot: Shot) -> Prepared:
     first = numbers[0] - shot.shot.preroll
     return Prepared(
         shot=_resolved(shot, numbers), name=name, clip=clip, going=going, inputs=_inputs(name, guide_file, table),
-        guide=guide, shell=shell, tests=tests, prolongation=prolongation, material=material, pins=tuple(pins),
+        guide=guide, shell=shell, tests=tests, region_names=region_names, prolongation=prolongation, material=material,
+        pins=tuple(pins),
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
     )  # fmt: skip
@@ -233,23 +237,21 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
         )  # fmt: skip
 
 
-def _shell(clip: Clip, table: ObjectTable, place: Place) -> tuple[TriMesh, TestFunctions | None, Sparse]:
-    """The shell, what it must obey, and how the guide's pose becomes its own."""
+def _shell(
+    clip: Clip, table: ObjectTable, place: Place
+) -> tuple[TriMesh, TestFunctions | None, Sparse, tuple[str, ...]]:
+    """The shell, what it must obey, how the guide's pose becomes its own, and the names of the regions."""
     shell, tests = hierarchy(clip.mesh, table.mesh.split)
-    prolongation = sparse.csr_array(tests.prolongation)
-    if table.track.method == "clusters":
+    prolongation, names = sparse.csr_array(tests.prolongation), ()
+    if table.track.method in ("clusters", "painted"):
         try:
-            regions = _clusters(clip, table).guide
+            found = guide_regions(clip, table.track)
             # Each region's function, carried to the shell as the guide's own hats are: the averages then agree.
-            tests = TestFunctions(regions, regions @ prolongation.T, prolongation)
+            tests = TestFunctions(found.functions, found.functions @ prolongation.T, prolongation)
+            names = found.names
         except InputError as error:
             place.at("track").pass_on(error)
-    return shell, (None if table.track.method == "none" else tests), prolongation
-
-
-def _clusters(clip: Clip, table: ObjectTable) -> TestFunctions:
-    wanted = table.track
-    return clusters(clip.animation, wanted.count or 1, compactness=wanted.compactness, seed=wanted.seed)
+    return shell, (None if table.track.method == "none" else tests), prolongation, names
 
 
 def _check_place(going: Outgoing, numbers: Vector, place: Place) -> None:

@@ -129,8 +129,8 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 
 def _place(prepared: Prepared, region: int) -> str:
     """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
-    if prepared.table.track.method == "clusters":
-        return f"region {region}"
+    if prepared.region_names:
+        return f"region {prepared.region_names[region]}"
     return f"guide vertex {prepared.clip.welded.point_of_vertex[region]}"
 
 

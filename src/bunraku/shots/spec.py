@@ -205,21 +205,33 @@ class TrackTable:
     """How the guide is obeyed."""
 
     method: str = key(
-        Choice(("hierarchy", "clusters", "none"), later=("painted", "pointwise")),
-        "'hierarchy': averages around each guide vertex are met; 'clusters': averages over `count` regions that follow "
-        "the animation; 'none': a plain simulation", "hierarchy",
+        Choice(("hierarchy", "clusters", "painted", "none"), later=("pointwise",)),
+        "what is met: 'hierarchy' averages around each guide vertex; 'clusters' averages over regions that follow the "
+        "animation; 'painted' averages over regions painted on the guide; 'none': a plain simulation", "hierarchy",
     )  # fmt: skip
     count: int | None = key(Whole(1, 1_000_000), "how many clusters: few are loose, many are tight", None)
+    scale: float | None = key(
+        Number(0.0, 1e6, closed=False, unit="m"), "or how large clusters are: what is larger obeys the guide", None
+    )
+    regions: str | None = key(
+        Text(allowed="'group', 'material', a family of USD subsets, or an attribute"),
+        "what is painted: a family of subsets or groups, or an attribute of whole numbers or colours", None,
+        otherwise="'bunraku:regions' where the guide has it, else 'group'",
+    )  # fmt: skip
     compactness: float = key(Number(0.0, 1.0), "of clusters: 1 makes them round, 0 flat", 0.5)
     seed: int = key(Whole(0), "of clusters: another number, other regions", 0)
     strength: Keys = key(_STRENGTH, "1 obeys exactly, 0 not at all; may be keyed", 1.0)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """Clusters need their number, and nothing else does."""
-        if self.method == "clusters" and self.count is None:
-            place.refuse("clusters need a number of regions", remedy="count = 200")
-        if self.method in ("hierarchy", "none") and "count" in given:
-            place.at("count").refuse("is for clusters", got=given["count"], remedy="method = 'clusters'")
+        """Clusters need their number or their size, painted regions neither."""
+        told = [name for name in ("count", "scale") if name in given]
+        if self.method == "clusters" and len(told) != 1:
+            got = "both" if told else "neither"
+            place.refuse("clusters need a number of regions or their size", got=got, remedy="count = 200")
+        if self.method != "clusters" and told:
+            place.at(told[0]).refuse("is for clusters", got=given[told[0]], remedy="method = 'clusters'")
+        if self.method != "painted" and "regions" in given:
+            place.at("regions").refuse("is for painted regions", got=given["regions"], remedy="method = 'painted'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +278,7 @@ class ObjectTable:
     track: TrackTable = key(
         Table(
             TrackTable, "{ method = 'hierarchy', strength = 1.0 }", TrackTable.check,
-            {"scale": _CLUSTERS, "labels": _CLUSTERS},
+            {"labels": "labels are painted on the guide's file: see 'regions'"},
         ),
         "how the guide is obeyed", factory=TrackTable,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from .regions import animation_regions as animation_regions
 from .regions import clusters as clusters
 from .regions import painted as painted
+from .regions import vertex_labels as vertex_labels
 from .settings import TrackSettings as TrackSettings
 from .test_functions import PointTests as PointTests
 from .test_functions import TestFunctions as TestFunctions
