@@ -272,3 +272,22 @@ def test_kernels_are_compiled_once() -> None:
     assert len(images) == 3 and len(kernels) > 10
     for kernel in kernels:
         assert len(kernel.signatures) <= 1, f"{kernel.__name__} was compiled for {kernel.signatures}"
+
+
+def test_paint_colours_faces_and_nothing_else() -> None:
+    x, faces = sphere(3)
+    camera = framing([x])
+    plain = picture(x, faces, camera, size=SIZE)
+    same = np.tile(STUDIO.front, (len(faces), 1))
+    assert np.array_equal(picture(x, faces, camera, size=SIZE, paint=same), plain)
+    halves = np.where(x[faces].mean(axis=1)[:, :1] > 0, [[0.9, 0.1, 0.1]], [[0.1, 0.1, 0.9]])
+    seen = picture(x, faces, camera, size=SIZE, paint=halves).astype(int)
+    red, blue = (seen[..., 0] - seen[..., 2] > 60), (seen[..., 2] - seen[..., 0] > 60)
+    assert red.sum() > 500 and blue.sum() > 500
+    assert np.flatnonzero(red.any(axis=0)).mean() > np.flatnonzero(blue.any(axis=0)).mean()  # +x is right
+    broken = np.vstack([x, [[np.nan] * 3]])
+    lost = np.vstack([[[0, 1, len(x)]], faces])  # a face that is not drawn must not shift the colours
+    again = picture(broken, lost, camera, size=SIZE, paint=np.vstack([[[0.0, 1.0, 0.0]], halves]))
+    assert np.array_equal(again, seen)
+    with pytest.raises(InputError, match="a colour a face"):
+        picture(x, faces, camera, size=SIZE, paint=halves[1:])

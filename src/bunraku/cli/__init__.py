@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from bunraku import __version__
 
-from . import bench, check, demo, run
+from . import bench, check, demo, regions, run
 from .voice import keep_descriptors
 
-COMMANDS = (demo, run, check, bench)
+COMMANDS = (demo, run, check, regions, bench)
 
 _ABOUT = "Direct physics: wrinkles, folds and follow-through that obey your animation."
 _EXAMPLE = """\
@@ -25,6 +25,7 @@ examples:
   bunraku run shot.toml            make the next take of a shot
   bunraku run shot.toml --resume   carry on where a run was interrupted
   bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
+  bunraku regions shot.toml        show what a shot directs together
 
 exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
 4 direction missed under --strict, 130 interrupted and resumable

@@ -17,7 +17,7 @@ from .lettering import Image, burn_in
 from .light import DepthMaps, ball_directions, cone_directions, depth_maps, key_share, sky_visibility
 from .raster import Triangles, draw_rows, screen_triangles
 from .style import STUDIO, Style
-from .surface import Lattice, Surface, drawable, lattice, surface
+from .surface import Lattice, Surface, drawable, drawn, lattice, surface
 from .threads import share_out
 
 Whole = NDArray[np.int32]
@@ -53,6 +53,8 @@ class _Scene(NamedTuple):
     key_maps: DepthMaps
     ground_key: GroundLight
     ground_sky: GroundLight
+    paint: Array
+    """(g, 3) linear colour of each face seen from outside"""
 
 
 class _Look(NamedTuple):
@@ -78,20 +80,34 @@ def picture(
     *,
     size: tuple[int, int] = (1280, 720),
     style: Style = STUDIO,
+    paint: Array | None = None,
     ground: float | None = None,
     label: str = "",
     samples: int = 4,
 ) -> Image:
     """Draw the mesh x (n, 3) [m], faces (f, 3), as (height, width, 3) sRGB bytes for `size` (width, height).
 
-    ground: height y [m] of the floor that takes the shadow, or None. label: burnt in at the bottom left.
+    paint: (f, 3) sRGB colours from 0 to 1 of the faces seen from outside, instead of the style's one. ground: height
+    y [m] of the floor that takes the shadow, or None. label: burnt in at the bottom left.
     samples: per pixel, 1, 4 or 8. Triangles whose points are not finite are left out.
     """
     x, faces, offsets = _checked(x, faces, size, samples)
     scene, look = _scene(x, faces, camera, size, style, ground), _look(style, camera, size)
+    scene = scene._replace(paint=_face_paint(x, faces, style, paint))
     image = np.empty((size[1], size[0], 3), dtype=np.uint8)
     share_out(lambda k: _draw_strip(scene, look, offsets, STRIP * k, image), -(-size[1] // STRIP))
     return burn_in(image, label) if label else image
+
+
+def _face_paint(x: Points, faces: Faces, style: Style, paint: Array | None) -> Array:
+    """(g, 3) linear colours of the faces that are drawn."""
+    shown = drawn(x, faces)
+    if paint is None:
+        return np.repeat(_linear([style.front]), int(shown.sum()), axis=0)
+    given = np.asarray(paint, dtype=np.float64)
+    if given.shape != (len(faces), 3):
+        raise input_error("paint must be a colour a face", got=given.shape, allowed=str((len(faces), 3)))
+    return np.ascontiguousarray(_linear(np.clip(given, 0.0, 1.0).tolist())[shown]) if len(faces) else given
 
 
 def _checked(x: Points, faces: Faces, size: tuple[int, int], samples: int) -> tuple[Points, Faces, Array]:
@@ -140,7 +156,8 @@ def _scene(
         sky = ground_light(mesh.x, floor, sky_maps, spacing=apart[1], reach=1.5, resolution=GROUND_TEXELS[1])
     triangles = screen_triangles(mesh.x, mesh.faces, projection, size)
     unprojection = np.asarray(np.linalg.inv(projection), dtype=np.float64)
-    return _Scene(mesh, triangles, unprojection, camera.distance, floor, where, share, key_maps, key, sky)
+    none = np.zeros((0, 3))
+    return _Scene(mesh, triangles, unprojection, camera.distance, floor, where, share, key_maps, key, sky, none)
 
 
 def _draw_strip(scene: _Scene, look: _Look, offsets: Array, first: int, image: Image) -> None:
@@ -184,7 +201,7 @@ def _light_fragments(
     if look.edge_width > 0.0:
         shade.edge_cover(face, place, triangles.planes, look.edge_width, cover)
     shade.light(
-        pixel, weight, triangles.front[face], point, normal, bend, sky, key, cover,
+        pixel, weight, scene.paint[face], triangles.front[face], point, normal, bend, sky, key, cover,
         look.paint, look.lamps, look.strengths, linear,
     )  # fmt: skip
 

@@ -47,8 +47,9 @@ def contact_sheet(
     captions: Sequence[str],
     *,
     width: int = 2560,
+    titles: tuple[str, str] = ("guide", "result"),
 ) -> Image:
-    """Two rows, guide above result, one column a moment; captions (frame numbers) on the guide's row.
+    """Two rows, guide above result, one column a moment; captions (frame numbers) on the upper row.
 
     All pictures have one shape (h, w, 3); the sheet (h', w', 3) is at most `width` [pixels] wide.
     """
@@ -64,8 +65,8 @@ def contact_sheet(
     cell = max((width - GAP * (len(captions) + 1)) // len(captions), 8)
     size = min(cell, full), max(round(height * min(cell, full) / full), 1)
     rows = [
-        _row([_small(picture, size) for picture in guide_pictures], captions, "guide"),
-        _row([_small(picture, size) for picture in result_pictures], [""] * len(captions), "result"),
+        _row([_small(picture, size) for picture in guide_pictures], captions, titles[0]),
+        _row([_small(picture, size) for picture in result_pictures], [""] * len(captions), titles[1]),
     ]
     gap = np.full((GAP, rows[0].shape[1], 3), PAPER, dtype=np.uint8)
     return np.concatenate([gap, rows[0], gap, rows[1], gap], axis=0)

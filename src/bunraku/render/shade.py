@@ -145,11 +145,14 @@ def edge_cover(face, place, planes, width, result):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def light(pixel, weight, outside, point, normal, bend, sky_part, key_part, cover, colours, lamps, strengths, image):
+def light(
+    pixel, weight, front, outside, point, normal, bend, sky_part, key_part, cover, colours, lamps, strengths, image
+):
     """Add the fragments' light to the linear image (rows, width, 3).
 
-    sky_part, key_part (m,): share of that light that arrives; cover (m,): how much is edge; colours (3, 3):
-    front, back, edges; lamps (2, 3): towards key and fill; strengths: key, fill, sky, rim, sheen, cavity [m].
+    front (m, 3): colour where seen from outside; sky_part, key_part (m,): share of that light that arrives;
+    cover (m,): how much is edge; colours (3, 3): of which back and edges are used; lamps (2, 3): towards key and
+    fill; strengths: key, fill, sky, rim, sheen, cavity [m].
     """
     key, fill, sky, rim, sheen, cavity = strengths
     for k in range(len(weight)):
@@ -174,7 +177,7 @@ def light(pixel, weight, outside, point, normal, bend, sky_part, key_part, cover
         row, column = pixel[k, 0], pixel[k, 1]
         for c in range(3):
             lit = direct * KEY_TINT[c] + filled * FILL_TINT[c] + around * SKY_TINT[c]
-            paint = colours[0, c] if outside[k] else colours[1, c]
+            paint = front[k, c] if outside[k] else colours[1, c]
             paint += cover[k] * (colours[2, c] - paint)
             image[row, column, c] += part * (paint * lit * relief + glint * (1.0 - cover[k]))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Points, Vector
+from bunraku.contracts import Array, Faces, Flags, Integers, Points, Vector
 from bunraku.geometry import face_normals, vertex_normals
 
 LATTICE_POINTS = 12_000
@@ -31,8 +31,14 @@ class Surface(NamedTuple):
 
 def drawable(x: Points, faces: Faces) -> Faces:
     """The faces whose three points are finite and of a size one can compute with."""
+    shown = drawn(x, faces)
+    return faces if shown.all() else np.ascontiguousarray(faces[shown])
+
+
+def drawn(x: Points, faces: Faces) -> Flags:
+    """(f,) whether a face's three points are finite and of a size one can compute with."""
     usable = np.all(np.abs(x) <= LARGEST_COORDINATE, axis=1)  # false for NaN
-    return faces if usable.all() else np.ascontiguousarray(faces[usable[faces].all(axis=1)])
+    return np.asarray(usable[faces].all(axis=1))
 
 
 def surface(x: Points, faces: Faces) -> Surface:

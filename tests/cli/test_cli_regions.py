@@ -1,0 +1,38 @@
+"""`bunraku regions`: the regions of a shot as a picture and a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+HALVES = "track = { method = 'clusters', count = 2 }"
+
+
+def test_a_table_and_a_picture_in_as_many_colours(folder, bunraku) -> None:
+    folder.box(HALVES)
+    code, out, _ = bunraku("regions", "box.toml")
+    assert code == 0 and "2 regions; 0 % of the area obeys nothing" in out and "wrote box_regions.png" in out
+    rows = [line.split() for line in out.splitlines() if line[:1].isdigit() and "regions" not in line]
+    assert [row[0] for row in rows] == ["0", "1"] and sum(int(row[1]) for row in rows) == 8
+    whole = 2 * (0.5 * 0.5 + 2 * 0.5 * 0.7)  # [m²] of the box
+    assert abs(sum(float(row[2]) for row in rows) - whole) < 1e-3
+    picture = np.asarray(Image.open("box_regions.png")).astype(int)
+    vivid = picture[np.ptp(picture, axis=2) > 60]
+    assert len(vivid) > 2000 and vivid.max(axis=1).std() > 5  # two hues, lit
+    assert sorted(path.name for path in Path().iterdir()) == ["box.toml", "box_regions.png", "guide.usda"]
+
+
+def test_every_guide_vertex_is_a_region_of_the_hierarchy(folder, bunraku) -> None:
+    code, out, _ = bunraku("regions", "box.toml", "--out", "all.png")
+    assert code == 0 and "8 regions" in out and "vertex 7" in out and Path("all.png").exists()
+
+
+def test_refusals(folder, bunraku) -> None:
+    code, _, err = bunraku("regions", "box.toml", "--out", "a.jpg")
+    assert code == 2 and "must be a PNG" in err
+    folder.box("track = { method = 'none' }")
+    code, _, err = bunraku("regions", "box.toml")
+    assert code == 2 and "there are no regions" in err and not Path("box_regions.png").exists()
+    assert bunraku("regions", "nothing.toml")[0] == 2
