@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.contracts import input_error
-from bunraku.shots import prepare, read_shot, region_table, write_region_sheet
+from bunraku.shots import RegionSheet, read_shot
 
 from .performance import DONE, Performance
 
@@ -43,9 +43,9 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     target = Path(args.out) if args.out else source.with_name(f"{source.stem}_regions.png")
     if target.suffix.lower() != ".png":
         raise input_error("the picture must be a PNG", where="--out", got=str(target), remedy=f"{target.stem}.png")
-    prepared = prepare(read_shot(source))
-    for line in region_table(prepared):
+    sheet = RegionSheet.of(read_shot(source))
+    for line in sheet.table():
         performance.show.say(line)
-    write_region_sheet(prepared, target)
+    sheet.write(target)
     performance.show.say(f"wrote {target}")
     return DONE

@@ -20,9 +20,7 @@ from .lazy import frames as frames
 from .outputs import Content as Content
 from .outputs import contents as contents
 from .plan import plan as plan
-from .prepare import prepare as prepare
-from .region_sheet import region_table as region_table
-from .region_sheet import write_region_sheet as write_region_sheet
+from .region_sheet import RegionSheet as RegionSheet
 from .report import Report as Report
 from .report import Sentence as Sentence
 from .report import TakeOutcome as TakeOutcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from bunraku.contracts import Array, Integers, Sparse, input_error
 from bunraku.geometry import face_areas
 from bunraku.render import STUDIO, contact_sheet, framing, moments, picture, write_png
 
-from .prepare import Prepared
+from .prepare import Prepared, prepare
+from .shot import Shot
 
 SIZE = (640, 640)  # [pixels] of each picture
 _MOST_ROWS = 60
@@ -20,8 +22,27 @@ _FREE = (0.55, 0.55, 0.55)
 _GOLDEN = 0.6180339887  # turns of the hue from one region to the next: neighbours in number are far in colour
 
 
-def region_table(prepared: Prepared) -> list[str]:
-    """A line a region: its name, the guide's vertices in it, its area and the size of a square of that area."""
+@dataclass(frozen=True, eq=False)
+class RegionSheet:
+    """The regions of a shot whose files are read."""
+
+    prepared: Prepared
+
+    @staticmethod
+    def of(shot: Shot) -> RegionSheet:
+        """Read the shot's files; nothing is simulated."""
+        return RegionSheet(prepare(shot))
+
+    def table(self) -> list[str]:
+        """A line a region: its name, the guide's vertices in it, its area and the size of a square of that area."""
+        return _table(self.prepared)
+
+    def write(self, path: Path) -> None:
+        """Write a sheet of pictures: the guide at four moments in its regions' colours, from front and back."""
+        _write(self.prepared, path)
+
+
+def _table(prepared: Prepared) -> list[str]:
     labels = face_regions(prepared)
     areas = face_areas(prepared.clip.mesh.rest, prepared.clip.mesh.faces)
     count = _functions(prepared).shape[0]
@@ -38,8 +59,7 @@ def region_table(prepared: Prepared) -> list[str]:
     return lines
 
 
-def write_region_sheet(prepared: Prepared, path: Path) -> None:
-    """Write a sheet of pictures: the guide at four moments in its regions' colours, from front and back."""
+def _write(prepared: Prepared, path: Path) -> None:
     mesh, guide = prepared.clip.mesh, prepared.clip.animation
     paint = _colours(face_regions(prepared))
     chosen = [int(k) for k in moments(guide.frame_count, 4)]
