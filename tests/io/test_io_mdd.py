@@ -59,9 +59,11 @@ def test_times_too_close_for_the_file_are_refused(tmp_path: Path) -> None:
         write(tmp_path / "late.mdd", np.array([1e9, 1e9 + 1]), np.zeros((2, 1, 3)))
 
 
-def test_speed(tmp_path: Path) -> None:
-    path = tmp_path / "cache.mdd"
-    write(path, np.arange(20), np.random.default_rng(0).random((20, 5000, 3)))
+def test_a_long_cache_comes_back(tmp_path: Path) -> None:
+    path, points = tmp_path / "cache.mdd", np.random.default_rng(0).random((20, 5000, 3))
+    write(path, np.arange(20), points)
+    times, found = read_mdd(path)
+    assert len(times) == 20 and np.array_equal(found, points.astype(np.float32))
 
 
 GOOD = struct.pack(">ii2f", 2, 3, 0.0, 0.5) + np.arange(18).astype(">f4").tobytes()

@@ -229,7 +229,7 @@ def test_polygons_of_many_corners(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mixed", [False, True])
-def test_speed(tmp_path: Path, mixed: bool) -> None:
+def test_large_files(tmp_path: Path, mixed: bool) -> None:
     random = np.random.default_rng(0)
     counts = random.integers(3, 5, 60_000) if mixed else np.full(60_000, 3)
     given = Surface(random.random((30_000, 3)), counts, random.integers(0, 30_000, counts.sum()))

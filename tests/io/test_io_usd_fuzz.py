@@ -28,7 +28,7 @@ MEMORY = 4 << 30
 
 TEXT = """#usda 1.0
 (
-    defaultPrim = "root"
+    defaultPrim = "figure"
     metersPerUnit = 1
     upAxis = "Y"
     timeCodesPerSecond = 24
@@ -43,7 +43,7 @@ class "proto" {
     double foo = 1
     string[] names = ["a", "bb", "ccc"]
 }
-def SkelRoot "root" (
+def SkelRoot "figure" (
     variants = { string look = "red" }
     prepend variantSets = "look"
     prepend inherits = </proto>
@@ -64,7 +64,7 @@ def SkelRoot "root" (
             ((1,0,0,0), (0,1,0,0), (0,0,1,0), (0,0,0,1)), ((1,0,0,0), (0,1,0,0), (0,0,1,0), (0,1,0,1))]
         uniform matrix4d[] restTransforms = [
             ((1,0,0,0), (0,1,0,0), (0,0,1,0), (0,0,0,1)), ((1,0,0,0), (0,1,0,0), (0,0,1,0), (0,1,0,1))]
-        rel skel:animationSource = </root/rig/walk>
+        rel skel:animationSource = </figure/rig/walk>
         def SkelAnimation "walk" {
             uniform token[] joints = ["a", "a/b"]
             float3[] translations = [(0, 0, 0), (0, 1, 0)]
@@ -75,9 +75,9 @@ def SkelRoot "root" (
         }
     }
     def Mesh "coat" ( prepend apiSchemas = ["SkelBindingAPI"] ) {
-        rel skel:skeleton = </root/rig>
+        rel skel:skeleton = </figure/rig>
         uniform token[] skel:blendShapes = ["s"]
-        rel skel:blendShapeTargets = </root/coat/s>
+        rel skel:blendShapeTargets = </figure/coat/s>
         int[] faceVertexCounts = [4, 4]
         int[] faceVertexIndices = [0, 1, 2, 3, 3, 2, 4, 5]
         point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (1, 2, 0), (0, 2, 0)]

@@ -18,7 +18,7 @@ back at four moments, and a table of their sizes. Nothing is simulated.
 _EXAMPLE = """\
 example:
   bunraku regions coat.toml                     the table, and coat_regions.png beside the shot
-  bunraku regions coat.toml --out /tmp/a.png
+  bunraku regions coat.toml --out look.png
 """
 
 
