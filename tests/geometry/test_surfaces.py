@@ -75,8 +75,9 @@ def test_convex_polygons_are_fans_and_lines_give_nothing() -> None:
 
 def test_many_concave_quads_and_one_long_saw_are_cut_at_once() -> None:
     """20,000 arrowheads and a saw blade of 2,000 corners: every triangle inside, areas add up."""
-    arrow = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0.2, 0], [-1, 1, 0]])[[2, 3, 0, 1]]
-    points = np.concatenate([arrow + [3.0 * k, 0, 0] for k in range(20_000)])
+    arrow = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0.2, 0], [-1, 1, 0]])
+    # Begun at every corner in turn: from two of the four the fan lies outside.
+    points = np.concatenate([np.roll(arrow, k % 4, axis=0) + [3.0 * k, 0, 0] for k in range(20_000)])
     found = triangulate(points, np.full(20_000, 4), np.arange(80_000))
     areas = 0.5 * np.linalg.norm(face_normals(points, found.corners), axis=1)
     assert areas.sum() == pytest.approx(20_000 * 0.2) and (face_normals(points, found.corners)[:, 2] > 0).all()
@@ -191,6 +192,16 @@ def test_what_is_painted_is_refined_with_the_surface() -> None:
     # Linear on each quad: texture coordinates are where the points say.
     top = fine.corners.reshape(-1, 3)[side == 5].reshape(-1)
     assert np.allclose(uv.flat().reshape(-1, 3, 2)[side == 5].reshape(-1, 2), fine.points[top][:, [0, 1]])
+
+
+def test_what_is_painted_on_a_left_handed_surface_stays_at_its_corners() -> None:
+    """Corners are turned for physics and back for the file; the values must make the same turns."""
+    turned = QUADS[:, ::-1].reshape(-1)
+    own = Attribute("own", Scope.CORNER, CUBE[turned])  # each corner's value is its position
+    surface = Surface(CUBE, np.full(6, 4), turned, (own,), left_handed=True)
+    fine = refine(surface, weld(surface), 2).surface
+    carried = fine.attribute("own")
+    assert carried is not None and np.allclose(np.asarray(carried.flat(), np.float64), fine.points[fine.corners])
 
 
 # Normals

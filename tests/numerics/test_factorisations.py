@@ -181,6 +181,44 @@ def test_conflicting_conditions_leave_an_error_to_see() -> None:
     assert agreeing.error <= 1e-11
 
 
+class Misled:
+    """A factorisation whose solutions are wrong, as single precision's are where a matrix asks too much of it."""
+
+    name = "misled"
+
+    def __init__(self) -> None:
+        self._inner = choose(threads=1)
+
+    def analyse(self, indptr: np.ndarray, indices: np.ndarray) -> None:
+        self._inner.analyse(indptr, indices)
+
+    def factor(self, values: np.ndarray) -> None:
+        self._inner.factor(values)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        return -40.0 * self._inner.solve(b)
+
+    def inertia(self) -> tuple[int, int]:
+        return self._inner.inertia()
+
+
+@pytest.mark.parametrize("rounds", [1, 12])
+def test_a_wrong_solution_is_noticed_and_found_again_in_double(rounds: int) -> None:
+    """Also where the first usable solution is asked for: no direction may be taken on a factor's word."""
+    generator = np.random.default_rng(8)
+    matrix, jacobian = quasi_definite(N, AUXILIARY, seed=6), generator.normal(size=(ROWS, N))
+    saddle = SaddleSystem(
+        [Stencil(np.arange(N + AUXILIARY)[None])], N + AUXILIARY, sparse.csr_array(jacobian), Misled(), single=True,
+        double=lambda: choose(threads=1),
+    )  # fmt: skip
+    f, c = generator.normal(size=N + AUXILIARY), generator.normal(size=ROWS)
+    saddle.factor([matrix[None]], np.full(ROWS, np.inf))
+    found = saddle.solve(f, c, rounds=rounds)
+    border = np.hstack([jacobian, np.zeros((ROWS, AUXILIARY))])
+    primal, _ = bordered(matrix, border, np.full(ROWS, np.inf), f, c)
+    assert found.error <= 1e-3 and found.primal == pytest.approx(primal, abs=1e-3 * np.abs(primal).max())
+
+
 def test_a_zero_right_hand_side_has_a_zero_solution() -> None:
     saddle = SaddleSystem([Stencil(np.arange(3)[None])], 3, sparse.csr_array(np.eye(1, 3)), choose(threads=1))
     saddle.factor([np.eye(3)[None]], np.full(1, np.inf))
