@@ -175,22 +175,48 @@ def test_groups_of_the_file_are_regions_by_name(guide: Path, tmp_path: Path) -> 
 
 def test_labels_and_colours_of_points_are_regions(tmp_path: Path) -> None:
     shades = np.where(coat().points[:, :1] < 0.6, [[255, 0, 0]], [[0, 0, 255]]).astype(np.uint8)
-    labels = np.where(coat().points[:, 0] < 0.3, 4, -1)
+    labels = np.where(coat().points[:, 0] < 0.3, 4, np.where(np.arange(19) > 16, 8, -1))  # 17, 18: the far edge
     more = (Attribute(COLOUR, Scope.POINT, shades), Attribute("zone", Scope.POINT, labels))
     surface = replace(coat(), attributes=more)
     samples = (Sample(1.0 + k, x) for k, x in enumerate(poses()))
     write_frames(tmp_path / "coat.####.ply", surface, samples, rate=24.0, unit="cm", up_axis="Z")
     told = {"file": "coat.####.ply", "unit": "cm", "up_axis": "Z"}
-    for name, count in (("colour", 2), ("zone", 1)):
+    for name, count in (("colour", 2), ("zone", 2)):
         path = shot(tmp_path, formats=["usdc"], guide=told, track={"method": "painted", "regions": name})
         prepared = prepare(read_shot(path))
         assert prepared.tests is not None and prepared.tests.count == len(prepared.region_names) == count
-    assert prepared.region_names == ("zone 4",)
-    free = np.asarray(prepared.tests.shell.sum(axis=0)).reshape(-1) == 0  # type: ignore[union-attr]
-    assert (prepared.shell.rest[free, 0] > 0.3).all() and free.sum() == 9
+    assert prepared.region_names == ("zone 4", "zone 8")
+    near, far = prepared.tests.guide.toarray() > 0  # type: ignore[union-attr]
+    assert sorted(prepared.clip.mesh.rest[far, :2].tolist()) == [[1.0, 0.2], [1.0, 0.4]]
+    assert (prepared.clip.mesh.rest[near, 0] < 0.3).all() and near.sum() == 6
 
 
 def test_clusters_may_be_given_by_their_size(guide: Path, tmp_path: Path) -> None:
     """A sheet of 1 m × 0.4 m: ten squares of 0.2 m."""
     prepared = prepare(read_shot(shot(tmp_path, formats=["usdc"], track={"method": "clusters", "scale": 0.35})))
     assert prepared.tests is not None and prepared.tests.count == 3
+
+
+@pytest.mark.parametrize("output", [{}, {"clips": True}, {"shutter": [-0.25, 0.25]}])
+def test_part_of_a_stage_that_moves_on_is_read_back_frame_by_frame(tmp_path: Path, output: dict[str, Any]) -> None:
+    """The parent is keyed on frames 1 to 6; the shot has 2 to 4."""
+    keys = ", ".join(f"{k}: ({0.01 * k}, 0, 0)" for k in range(1, 7))
+    (tmp_path / "car.usda").write_text(f"""#usda 1.0
+( metersPerUnit = 1
+  upAxis = "Y"
+  timeCodesPerSecond = 24 )
+def Xform "car" {{
+    double3 xformOp:translate.timeSamples = {{ {keys} }}
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def Mesh "flag" {{
+        int[] faceVertexCounts = [4]
+        int[] faceVertexIndices = [0, 1, 2, 3]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    }}
+}}
+""")
+    text = {"shot": {"frames": [2, 4]}, "object": {"flag": {"guide": {"file": "car.usda"}, "mesh": {"levels": 0}}},
+            "output": {"preview": False, **output}}  # fmt: skip
+    (tmp_path / "flag.toml").write_text(tomli_w.dumps(text))
+    result = read_shot(tmp_path / "flag.toml").run()
+    assert result.report.met and result.report.measured.frames.tolist() == [2.0, 3.0, 4.0]
