@@ -85,7 +85,7 @@ def test_seams_follow_the_joint_only_where_the_animation_is_seen() -> None:
         found = [cluster_faces(seen, mesh.faces, 12, compactness=0.3, seed=k).labels for k in range(8)]
         return float(np.mean([seam_faces(mesh, labels, 0.25) for labels in found]))
 
-    assert seams(poses) > 0.9 and seams(poses[:1]) < 0.6
+    assert seams(poses) > 0.9 and seams(poses[:1]) < 0.1  # measured 0.92 and 0.01
 
 
 def test_pieces_and_pockets_have_regions_of_their_own() -> None:
