@@ -106,8 +106,12 @@ class Row:
     def jacobian(self):
         return sparse.csr_array(np.eye(1, 6))
 
+    @property
+    def capped(self) -> bool:
+        return False
+
     def at(self, state: State, dt: float) -> LinearRows:
-        jacobian = self.jacobian * (1.0 + dt) if self.drifting else self.jacobian
+        jacobian = sparse.csr_array(np.eye(1, 6, 1)) if self.drifting else self.jacobian
         goals = np.array([self.goal])
         return LinearRows(jacobian, goals, np.array([self.stiffness]), goals)
 

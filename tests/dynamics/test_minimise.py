@@ -28,6 +28,9 @@ class Held:
     def distance(self, x: Points) -> float:
         return float(np.abs(x - self.c).max())
 
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        return False
+
 
 def test_the_way_back_to_the_conditions_is_not_judged_by_the_energy() -> None:
     """A first step that misses by a little more than the tolerance, off to the side where the energy is lower."""

@@ -31,24 +31,51 @@ class LinearConstraint:
     """time [s] → (r,) in [0, 1]"""
     mass: Vector
     """(r,) mass each row feels, 1/(J M⁻¹ Jᵀ) [kg]"""
+    changing: Callable[[float], Sparse] | None = None
+    """time [s] → J with the pattern of `jacobian`, where it varies"""
+    caps: Callable[[float], Vector] | None = None
+    """time [s] → (r/3,) the largest force of each three rows [N]; with a cap, strength scales it instead of being a
+    spring"""
+    differential: bool = False
+    """hold J v = goals′(t) instead (for comparison): what is missed once stays missed, and errors add up"""
+
+    @property
+    def capped(self) -> bool:
+        """Whether there are caps."""
+        return self.caps is not None
+
+    def jacobian_at(self, time: float) -> Sparse:
+        """(r, 3n) at a time [s]."""
+        return self.jacobian if self.changing is None else self.changing(time)
+
+    def residual(self, state: State) -> Vector:
+        """(r,) how far a state misses what is directed at its time."""
+        return self.jacobian_at(state.time) @ state.q - self.goals(state.time)
 
     def at(self, state: State, dt: float) -> LinearRows:
         """The conditions at `state.time + dt`."""
         time = state.time + dt
-        goals, strength = self.goals(time), np.clip(self.strength(time), 0.0, 1.0)
-        soft = strength < 1.0
+        jacobian, goals = self.jacobian_at(time), self.goals(time)
+        if self.differential:
+            goals = jacobian @ state.q + goals - self.goals(state.time)
+        strength = np.clip(self.strength(time), 0.0, 1.0)
         stiffness = np.full(len(goals), np.inf)
+        if self.caps is not None:
+            caps = strength[::3] * self.caps(time)
+            stiffness[np.repeat(caps == 0.0, 3)] = 0.0  # no force at all is no condition at all
+            return LinearRows(jacobian, goals, stiffness, goals, caps)
+        soft = strength < 1.0
+        anchors = goals
         if soft.any():
             s, m = strength[soft], self.mass[soft]
             spring = s**2 / (1.0 - s) * m / FADE_TIME**2
             dashpot = 2.0 * np.sqrt(spring * m) / dt
-            before = (self.jacobian @ state.q - self.goals(state.time))[soft]
+            before = self.residual(state)[soft]
             total = spring + dashpot
             anchors = goals.copy()
             anchors[soft] += np.divide(dashpot, total, out=np.zeros_like(total), where=total > 0) * before
             stiffness[soft] = total
-            return LinearRows(self.jacobian, goals, stiffness, anchors)
-        return LinearRows(self.jacobian, goals, stiffness, goals)
+        return LinearRows(jacobian, goals, stiffness, anchors)
 
 
 def average_jacobian(weights: Sparse) -> Sparse:

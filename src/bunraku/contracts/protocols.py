@@ -86,17 +86,20 @@ class LinearRows:
     """Linear conditions J x = goals on the points, frozen for one step.
 
     A row's stiffness k says how it is held: infinite is a hard condition, zero is none, between them
-    it is a spring that pulls with the force −Jᵀ k (J x − anchors).
+    it is a spring that pulls with the force −Jᵀ k (J x − anchors). Hard rows that come in threes (x, y, z of one
+    average) may have a *cap*: where holding them would take more than that force they yield, pulled by the cap alone.
     """
 
     jacobian: Sparse
-    """(r, 3n) CSR, the same at every step"""
+    """(r, 3n) CSR, of the same pattern at every step"""
     goals: Vector
     """(r,) what was directed"""
     stiffness: Vector
     """(r,) k, from 0 to ∞ [N/m for rows in metres]"""
     anchors: Vector
     """(r,) where the spring of a row that is not hard pulls to: the goal, or with damping a point on the way"""
+    caps: Vector | None = None
+    """(r/3,) the largest force on each three rows, from 0 to ∞ [N for rows in metres]; None: none is capped"""
 
     def residual(self, x: Points) -> Vector:
         """(r,) J x − goals: how far a direction is missed."""
@@ -112,7 +115,12 @@ class Constraint(Protocol):
 
     @property
     def jacobian(self) -> Sparse:
-        """(r, 3n) CSR, constant."""
+        """(r, 3n) CSR: the pattern of every step's rows, and their values where those never change."""
+        ...
+
+    @property
+    def capped(self) -> bool:
+        """Whether its rows come with caps, at every step or at none."""
         ...
 
     def at(self, state: State, dt: float) -> LinearRows:

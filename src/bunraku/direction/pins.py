@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
-from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
-from bunraku.geometry import TriMesh, first_few
+from bunraku.contracts import Array, Integers, Points, Vector, input_error
+from bunraku.geometry import Embedding, TriMesh, first_few
 from bunraku.motion import Animation, Curve, CurveLike
 
 from .strength import strength_curve
@@ -42,11 +42,11 @@ class Pin:
 
 
 def pin_constraint(
-    pin: Pin, shell: TriMesh, start: Points, mass: Vector, guide: Animation, onto: Sparse | None
+    pin: Pin, shell: TriMesh, start: Points, mass: Vector, guide: Animation, onto: Embedding | None
 ) -> LinearConstraint:
     """The linear conditions of a pin on a shell that starts at `start` (n, 3) with lumped mass (n,).
 
-    `onto` (n, n_guide) carries the guide's points to the shell's, for pins that go with the guide.
+    `onto` carries the guide's points to the shell's, for pins that go with the guide.
     """
     vertices = _checked_vertices(pin, shell)
     axes = _checked_axes(pin.axes)
@@ -85,14 +85,14 @@ def _checked_axes(axes: str) -> Integers:
     return np.array(["xyz".index(axis) for axis in axes])
 
 
-def _with_guide(vertices: Integers, guide: Animation, onto: Sparse | None) -> Callable[[float], Points]:
+def _with_guide(vertices: Integers, guide: Animation, onto: Embedding | None) -> Callable[[float], Points]:
     if onto is None:
         raise input_error(
             "pin.to = 'guide' needs a shell whose vertices correspond to the guide's",
             remedy="give an Animation instead",
         )
-    rows = onto[vertices]
-    return lambda time: rows @ guide.at(time)
+    held = replace(onto, matrix=onto.matrix[vertices], offsets=onto.offsets[vertices])
+    return lambda time: held.points(guide.at(time))
 
 
 def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Points]:

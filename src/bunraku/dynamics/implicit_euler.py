@@ -6,13 +6,14 @@ A step from (xₙ, vₙ) to xₙ₊₁ minimises
 
 subject to the linear conditions at the *end* of the step; vₙ₊₁ = (xₙ₊₁ − xₙ)/dt. The conditions are linear, so the
 first full Newton step meets them and every later one stays on them: from there Φ alone is the merit function.
+A condition that would take more than its cap yields (`yielding.py`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -21,6 +22,7 @@ from scipy import sparse
 from bunraku.contracts import (
     Array,
     Energy,
+    Flags,
     Integers,
     LinearRows,
     Outcome,
@@ -35,6 +37,7 @@ from bunraku.numerics import FactorisationError, SaddleSystem, choose
 
 from .minimise import NewtonSettings, Progress, minimise, take_steps
 from .system import Mass, System
+from .yielding import SHARPNESS, Yielding, capped_rows
 
 MET = 1e-9
 """share of the body's size within which a hard condition counts as met"""
@@ -50,15 +53,18 @@ class Frozen:
     """(n, 3) y"""
     rows: Sequence[LinearRows]
     dt: float
+    yielding: Yielding = field(default_factory=Yielding)
+    """the conditions with a cap, and which of them yield just now"""
 
     def value(self, x: Points, multipliers: Vector) -> float:
         """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are."""
         away = x - self.target
         total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
         total += sum(energy.value(x) for energy in self.energies)
-        stretch, hard = self.stretch(x), np.isinf(self.stiffness)
-        spring = np.where(hard, 0.0, self.stiffness)
-        return total + 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
+        stretch, hard = self.stretch(x), self.hard
+        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness)
+        total += 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
+        return total + self.yielding.value(stretch)
 
     def gradient(self, x: Points, multipliers: Vector) -> Points:
         """(n, 3) of Φ with the springs, plus Jᵀλ of the hard conditions."""
@@ -72,8 +78,13 @@ class Frozen:
 
     def forces(self, x: Points, multipliers: Vector) -> Vector:
         """(r,) how hard each condition pulls: λ where it is hard, k (J x − anchor) where it is a spring."""
-        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * self.stretch(x)
-        return np.where(np.isinf(self.stiffness), multipliers, spring)
+        stretch = self.stretch(x)
+        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * stretch
+        return self.yielding.pull(stretch, np.where(np.isinf(self.stiffness), multipliers, spring))
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        """Let conditions yield that would pull harder than their caps, and hold those again that need not."""
+        return self.yielding.revise(self.stretch(x), multipliers)
 
     @cached_property
     def jacobian(self) -> Sparse:
@@ -92,13 +103,18 @@ class Frozen:
         """(r,) of all conditions."""
         return np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
 
+    @property
+    def hard(self) -> Flags:
+        """(r,) conditions to be met exactly."""
+        return np.isinf(self.stiffness) & ~self.yielding.rows_that_yield(len(self.stiffness))
+
     def stretch(self, x: Points) -> Vector:
         """(r,) of all conditions: how far each still has to go."""
         return np.concatenate([np.zeros(0), *(rows.stretch(x) for rows in self.rows)])
 
     def distance(self, x: Points) -> float:
         """[m] the largest distance of a hard condition."""
-        return float(np.abs(self.stretch(x)[np.isinf(self.stiffness)]).max(initial=0.0))
+        return float(np.abs(self.stretch(x)[self.hard]).max(initial=0.0))
 
     def residual(self, x: Points) -> Vector:
         """(r,) of all conditions: how far each misses what was directed."""
@@ -130,13 +146,16 @@ class ImplicitEuler:
     def freeze(self, state: State, dt: float) -> Frozen:
         """The minimisation that leads from `state` to `state.time + dt`."""
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
-        return Frozen(
-            self._system.mass,
-            [source.at(state, dt) for source in self._system.energies],
-            x + dt * v,
-            [constraint.at(state, dt) for constraint in self._system.constraints],
-            dt,
-        )
+        rows = [constraint.at(state, dt) for constraint in self._system.constraints]
+        energies = [source.at(state, dt) for source in self._system.energies]
+
+        def missed() -> Vector:
+            earlier = replace(state, time=state.time - dt)
+            ended = [constraint.at(earlier, dt) for constraint in self._system.constraints]
+            return np.concatenate([one.residual(x) for one in ended])
+
+        yielding = Yielding.of(rows, missed, SHARPNESS * self._settings.length)
+        return Frozen(self._system.mass, energies, x + dt * v, rows, dt, yielding)
 
     def step(self, state: State, dt: float) -> Solution[State]:
         """One step of length dt [s]."""
@@ -150,7 +169,7 @@ class ImplicitEuler:
         seconds["total"] = time.perf_counter() - begin
         after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
         residual = problem.residual(x)
-        worst = float(np.abs(residual[np.isinf(problem.stiffness)]).max(initial=0.0))
+        worst = float(np.abs(residual[problem.hard]).max(initial=0.0))
         if outcome.usable and worst > MET * self._settings.length:
             outcome = Outcome.CONDITIONS_CONFLICT
         if outcome.usable:
@@ -159,7 +178,7 @@ class ImplicitEuler:
             "iterations": run.iterations,
             "factorisations": run.factorisations,
             "last_step": run.last_step,
-            "multipliers": run.multipliers,
+            "multipliers": problem.forces(x, run.multipliers) if len(problem.yielding.triples) else run.multipliers,
             "residual": residual,
             "residual_hard": worst,
             "seconds": seconds,
@@ -171,7 +190,7 @@ class ImplicitEuler:
             x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
         ) -> tuple[Points, Vector]:
             if fresh:
-                self.factorise(problem, x, seconds)
+                self.factorise(problem, x, seconds, multipliers)
             step, change = self.direct(problem, x, gradient, exact, seconds)
             return step, change + problem.forces(x, multipliers)
 
@@ -190,13 +209,19 @@ class ImplicitEuler:
         worst = int(np.nanargmax(pull)) if np.isfinite(pull).any() else 0
         return {"vertex": worst, "position": x[worst].tolist(), "imbalance": float(pull[worst])}
 
-    def factorise(self, problem: Frozen, x: Points, seconds: dict[str, float]) -> None:
+    def factorise(
+        self, problem: Frozen, x: Points, seconds: dict[str, float], multipliers: Vector | None = None
+    ) -> None:
         """Assemble and factorise at x; adds what it took to `seconds`."""
         begin = time.perf_counter()
         saddle = self._saddle or self._analyse(problem)
         blocks = problem.blocks(x)
         assembled = time.perf_counter()
-        saddle.factor(blocks, problem.stiffness)
+        bend = None
+        if len(problem.yielding.triples) and multipliers is not None:
+            bend = problem.yielding.compliance(problem.stretch(x), multipliers)
+        border = problem.jacobian.data if problem.rows else None
+        saddle.factor(blocks, problem.stiffness, border=border, compliance=bend)
         seconds["assemble"] += assembled - begin
         seconds["factor"] += time.perf_counter() - assembled
 
@@ -208,7 +233,7 @@ class ImplicitEuler:
         force = np.zeros(self.saddle.size)
         force[: x.size] = -gradient.reshape(-1)
         # The springs' pull is part of the gradient already; only hard conditions have a distance left to go.
-        goal = np.where(np.isinf(problem.stiffness), -problem.residual(x), 0.0)
+        goal = np.where(problem.hard, -problem.residual(x), 0.0)
         result = self.saddle.solve(force, goal, rounds=12 if exact else 1)
         seconds["solve"] += time.perf_counter() - begin
         return result.primal[: x.size].reshape(-1, 3), result.multipliers
@@ -223,6 +248,7 @@ class ImplicitEuler:
         factorisation = choose(threads=self._threads, single=single)
         self._saddle = SaddleSystem(
             stencils, size, self._system.jacobian, factorisation, single=single,
+            triples=capped_rows([(c.jacobian.shape[0], c.capped) for c in self._system.constraints]),
             double=partial(choose, threads=self._threads, pivoting=True),
         )  # fmt: skip
         return self._saddle

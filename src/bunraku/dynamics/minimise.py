@@ -53,6 +53,10 @@ class Problem(Protocol):
         """The largest |J x − c|."""
         ...
 
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        """Take another look at which conditions hold, now that their multipliers are known; whether any changed."""
+        ...
+
 
 class Direction(Protocol):
     """Newton's step from x to the conditions, and the new multipliers."""
@@ -85,9 +89,13 @@ def take_steps(problem: Problem, direction: Direction, run: Progress, count: int
 
 
 def _newton(problem: Problem, direction: Direction, run: Progress, *, fresh: bool, exact: bool) -> None:
-    """One whole step."""
-    gradient = problem.gradient(run.x, run.multipliers)
-    step, run.multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=exact)
+    """One whole step, on the conditions that hold with its own multipliers."""
+    while True:
+        gradient = problem.gradient(run.x, run.multipliers)
+        step, run.multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=exact)
+        if not problem.revise(run.x, run.multipliers):
+            break
+        fresh, run.factorisations = True, run.factorisations + 1
     run.x, run.last_step = run.x + step, _largest(step)
 
 
@@ -97,7 +105,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     """
     small = settings.tolerance * settings.length
     _newton(problem, direction, run, fresh=True, exact=False)
-    run.iterations = run.factorisations = 1
+    run.iterations, run.factorisations = 1, run.factorisations + 1
     _meet(problem, direction, run, small)
     if not np.isfinite(run.x).all():
         return Outcome.NOT_FINITE
@@ -114,6 +122,9 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         run.last_step = _largest(step)
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
+        if problem.revise(run.x, multipliers):
+            age, before, run.multipliers = settings.reuse, None, multipliers
+            continue
         if run.last_step <= small:
             _newton(problem, direction, run, fresh=False, exact=True)
             return Outcome.CONVERGED

@@ -11,6 +11,9 @@ from .doctor import Repaired as Repaired
 from .doctor import Severity as Severity
 from .doctor import examine as examine
 from .doctor import repair as repair
+from .embedding import Embedding as Embedding
+from .embedding import along as along
+from .embedding import embed as embed
 from .intersections import intersecting_faces as intersecting_faces
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals

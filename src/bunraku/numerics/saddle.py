@@ -4,7 +4,7 @@
     [ J  −1/k ] [ λ  ] = [ c ]
 
 A is assembled on a fixed pattern and may itself hold auxiliary unknowns with negative pivots; k is the stiffness
-of each condition (∞: hard). Rows and columns are equilibrated, and a hard row gets the tiny pivot −δ: the matrix
+of each condition (∞: hard), a 3 × 3 tensor for three rows that yield together. Rows and columns are equilibrated, and a hard row gets the tiny pivot −δ: the matrix
 is then quasi-definite, so LDLᵀ needs no pivoting in any order, and refinement against the exact matrix takes δ
 back out.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Factorisation, Sparse, Stencil, Vector
+from bunraku.contracts import Array, Factorisation, Integers, Sparse, Stencil, Vector
 
 from .assembly import Pattern, SymmetricProduct
 
@@ -45,19 +45,20 @@ class SaddleSystem:
 
     def __init__(
         self, stencils: Sequence[Stencil], size: int, jacobian: Sparse, factorisation: Factorisation,
-        *, single: bool = False, double: Callable[[], Factorisation] | None = None,
+        *, triples: Integers | None = None, single: bool = False, double: Callable[[], Factorisation] | None = None,
     ) -> None:  # fmt: skip
-        """`size` is A's number of unknowns N; `jacobian` (r, ≤ N) CSR is constant.
+        """`size` is A's number of unknowns N; `jacobian` (r, ≤ N) CSR has the pattern of all that follow.
 
-        `single` says that `factorisation` works in single precision; `double` makes one that does not.
+        `triples` (t, 3) are the rows that may yield together. `single` says that `factorisation` works in single precision; `double` makes one that does not.
         """
         self.size, self._rows = size, jacobian.shape[0]
         coo = jacobian.tocoo()
         border = Stencil(coo.row[:, None].astype(np.int64) + size, coo.col[:, None].astype(np.int64))
-        self._border = coo.data[:, None, None]
-        self._border_rows, self._border_columns = coo.row, coo.col
+        self._border, self._border_rows = coo.data, coo.row
         own = Stencil(np.arange(size, size + self._rows)[:, None])
-        self.pattern = Pattern.of([*stencils, border, own], size + self._rows)
+        self._triples = np.zeros((0, 3), np.int64) if triples is None else triples
+        together = [Stencil(self._triples + size)] if len(self._triples) else []
+        self.pattern = Pattern.of([*stencils, border, own, *together], size + self._rows)
         self._product = SymmetricProduct.of(self.pattern)
         self._buffer = np.empty(self.pattern.buffer_length)
         self._diagonal = self.pattern.indptr[:-1]  # the first stored entry of a row is its diagonal
@@ -73,17 +74,30 @@ class SaddleSystem:
         """What the run reports."""
         return self._factorisation.name
 
-    def factor(self, blocks: Sequence[Array], stiffness: Vector) -> None:
-        """Take the local blocks of A and the stiffness k (r,) of the conditions, and factorise."""
-        self.assemble(blocks, stiffness)
+    def factor(
+        self, blocks: Sequence[Array], stiffness: Vector, *, border: Vector | None = None,
+        compliance: Array | None = None,
+    ) -> None:  # fmt: skip
+        """Take the local blocks of A and the stiffness k (r,) of the conditions, and factorise.
+
+        `border` (nnz,) are the Jacobian's values where they have changed; `compliance` (t, 3, 3) is that of the
+        triples, zero for those that do not yield.
+        """
+        self.assemble(blocks, stiffness, border=border, compliance=compliance)
         self.refactor()
 
-    def assemble(self, blocks: Sequence[Array], stiffness: Vector) -> None:
-        """Take the local blocks of A and the stiffness k (r,) of the conditions; equilibrate."""
+    def assemble(
+        self, blocks: Sequence[Array], stiffness: Vector, *, border: Vector | None = None,
+        compliance: Array | None = None,
+    ) -> None:  # fmt: skip
+        """Take what `factor` takes; equilibrate."""
         weight, slack = _split_stiffness(stiffness)
         self._weight = weight
-        border = self._border * weight[self._border_rows][:, None, None]
-        values = self.pattern.assemble([*blocks, border, -slack[:, None, None]], self._buffer)
+        border = ((self._border if border is None else border) * weight[self._border_rows])[:, None, None]
+        together = []
+        if len(self._triples):
+            together.append(np.zeros((len(self._triples), 3, 3)) if compliance is None else -compliance)
+        values = self.pattern.assemble([*blocks, border, -slack[:, None, None], *together], self._buffer)
         scale = self._equilibration(values)
         _scale(self.pattern.indptr, self.pattern.indices, values, scale)
         self._values, self._scale = values, scale

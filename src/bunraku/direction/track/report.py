@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,13 +21,14 @@ class TrackReport:
     bending: Bending
     weight: GravityEnergy
     regions: int
-    pins: tuple[LinearConstraint, ...]
+    conditions: tuple[LinearConstraint, ...]
+    """the averages, if there are any, then the pins"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
         rows = 3 * self.regions
         last = steps[-1].stats if steps else None
-        residual = last["residual"] if last else self._start_residual(state)
+        residual = np.concatenate([np.zeros(0), *(c.residual(state) for c in self.conditions)])
         force = -last["multipliers"][:rows] if last else np.zeros(rows)
         return {
             "residual": np.linalg.norm(residual[:rows].reshape(-1, 3), axis=1),
@@ -45,11 +46,6 @@ class TrackReport:
 
     def _of_pins(self, residual: Vector) -> Vector:
         """(p,) the largest distance of a pinned coordinate from its goal, per pin [m]."""
-        sizes = [pin.jacobian.shape[0] for pin in self.pins]
+        sizes = [pin.jacobian.shape[0] for pin in self.conditions[1 if self.regions else 0 :]]
         parts = np.split(residual, np.cumsum(sizes)[:-1]) if sizes else []
         return np.array([np.abs(part).max(initial=0.0) for part in parts])
-
-    def _start_residual(self, state: State) -> Vector:
-        tiny = 1e-9  # goals at the start itself: a step of no length
-        rows = [c.at(replace(state, time=state.time - tiny), tiny) for c in self.system.constraints]
-        return np.concatenate([np.zeros(0), *(r.residual(state.q.reshape(-1, 3)) for r in rows)])

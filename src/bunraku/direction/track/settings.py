@@ -13,6 +13,8 @@ from bunraku.contracts import Array, input_error
 from bunraku.direction.strength import strength_curve
 from bunraku.motion import CurveLike
 
+from .caps import Cap, check_caps
+
 GRAVITY = (0.0, -9.81, 0.0)
 
 
@@ -37,6 +39,14 @@ class TrackSettings:
     """at the first frame: the guide's, none, or (n, 3) [m/s]"""
     strength: CurveLike = 1.0
     """how firmly the guide is obeyed: 1 exactly, 0 not at all; may be keyed"""
+    cap: Cap | None = None
+    """the largest force of direction on a region [N], one for all (may be keyed) or (k,); beyond it the region yields"""
+    cap_pressure: CurveLike | None = None
+    """the same as a pressure on the region's area [Pa]; may be keyed"""
+    stretch: float | None = None
+    """the same as a strain: the guide bends the shell but does not stretch it by more than about this share"""
+    enforcement: Literal["position", "velocity"] = "position"
+    """"velocity" holds the rates only, for comparison [Bergou 2007, §3.2]: errors stay"""
     threads: int | None = None
     single: bool = True
     """single-precision factors with double-precision refinement"""
@@ -49,6 +59,8 @@ class TrackSettings:
         if not isinstance(self.tolerance, Real) or not 0 < self.tolerance < 1:
             raise input_error("tolerance must be a number between 0 and 1", got=self.tolerance)
         _one_of("bending", self.bending, ("plate", "hinge"))
+        _one_of("enforcement", self.enforcement, ("position", "velocity"))
+        check_caps(self.cap, self.cap_pressure, self.stretch)
         _one_of("mass", self.mass, ("lumped", "consistent"))
         if not isinstance(self.start, np.ndarray):
             _one_of("start", self.start, ("guide", "rest", "settled"))

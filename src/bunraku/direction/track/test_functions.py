@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Integers, Sparse, input_error
-from bunraku.geometry import TriMesh, area_mass_matrix, first_few, subdivide
+from bunraku.contracts import Integers, Sparse, Vector, input_error
+from bunraku.geometry import Embedding, TriMesh, area_mass_matrix, embed, first_few, subdivide
+
+_log = logging.getLogger(__name__)
 
 
 class Tests(Protocol):
-    """Test functions, as `hierarchy`, `clusters`, `painted` or `pointwise` make them."""
+    """Test functions, as `hierarchy`, `clusters`, `painted`, `gaussians`, `changing` or `pointwise` make them."""
 
     @property
     def count(self) -> int: ...
 
     @property
+    def shell(self) -> Sparse: ...
+
+    @property
     def prolongation(self) -> Sparse | None: ...
 
+    @property
+    def embedding(self) -> Embedding | None: ...
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def held(self) -> Callable[[float], Vector] | None: ...
+
+    @property
+    def nested(self) -> bool: ...
+
     def averages(self, guide: TriMesh, shell: TriMesh) -> tuple[Sparse, Sparse]: ...
+
+    def averages_at(self, time: float, guide: TriMesh, shell: TriMesh) -> tuple[Sparse, Sparse] | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +57,15 @@ class TestFunctions:
     """(k, n_shell) CSR values on the shell's vertices"""
     prolongation: Sparse | None = None
     """(n_shell, n_guide) how the guide's pose becomes the shell's, where the two correspond point by point"""
+    embedding: Embedding | None = None
+    """how the shell hangs on a guide whose shape is not its own; the goals are then the averages of the shell so posed,
+    which its rest shape meets whatever the distance between the two"""
+    names: tuple[str, ...] = ()
+    """(k,) of the regions; none: their numbers"""
+    held: Callable[[float], Vector] | None = None
+    """time [s] → (k,) how firmly each is held, 0 to 1; None: all of them exactly"""
+    nested: bool = False
+    """whether regions contain others (and `held` never holds both of such a pair exactly)"""
 
     def __post_init__(self) -> None:
         guide: Sparse = sparse.csr_array(self.guide)
@@ -45,6 +75,8 @@ class TestFunctions:
                 "guide and shell must have the same number of test functions",
                 got=(guide.shape[0], shell.shape[0]),
             )
+        if self.names and len(self.names) != guide.shape[0]:
+            raise input_error("regions need one name each", got=len(self.names), allowed=str(guide.shape[0]))
         object.__setattr__(self, "guide", guide)
         object.__setattr__(self, "shell", shell)
 
@@ -67,6 +99,35 @@ class TestFunctions:
             )  # fmt: skip
         return _unit_rows(self.guide @ area_mass_matrix(guide)), _unit_rows(self.shell @ area_mass_matrix(shell))
 
+    def averages_at(self, time: float, guide: TriMesh, shell: TriMesh) -> None:
+        """They never change."""
+        return None
+
+    def onto(self, shell: TriMesh, embedding: Embedding) -> TestFunctions:
+        """The guide's functions carried to a shell that hangs on it; regions that do not reach it are left out."""
+        functions: Sparse = sparse.csr_array(self.guide @ embedding.matrix.T)
+        reached = np.flatnonzero(np.asarray(abs(functions).sum(axis=1)).reshape(-1) > 0)
+        if len(reached) < self.count:
+            lost = np.setdiff1d(np.arange(self.count), reached)
+            _log.warning("regions %s reach no vertex of the shell and are left out", first_few(self.named(lost)))
+        if not len(reached):
+            raise input_error("no region of the guide reaches the shell", remedy="a shell that lies on the guide")
+        kept = self.only(reached)
+        return replace(kept, shell=functions[reached], prolongation=embedding.matrix, embedding=embedding)
+
+    def only(self, rows: Integers) -> TestFunctions:
+        """Some of the functions, in the order of `rows`."""
+        held = self.held
+        return replace(
+            self, guide=self.guide[rows], shell=self.shell[rows],
+            names=tuple(self.names[k] for k in rows) if self.names else (),
+            held=None if held is None else lambda time: held(time)[rows],
+        )  # fmt: skip
+
+    def named(self, rows: Integers | Sequence[int]) -> list[str]:
+        """The names of some regions."""
+        return [self.names[k] if self.names else str(k) for k in rows]
+
 
 def _unit_rows(matrix: Sparse) -> Sparse:
     total = np.asarray(matrix.sum(axis=1)).reshape(-1)
@@ -79,14 +140,29 @@ def _unit_rows(matrix: Sparse) -> Sparse:
     return sparse.csr_array(sparse.diags_array(1.0 / total) @ matrix)
 
 
-def hierarchy(guide: TriMesh, levels: int) -> tuple[TriMesh, TestFunctions]:
-    """The guide subdivided `levels` times, and the guide's own hat functions as test functions.
+def hierarchy(
+    guide: TriMesh, levels: int | None = None, *, shell: TriMesh | None = None
+) -> tuple[TriMesh, TestFunctions]:
+    """A shell and the guide's own hat functions as test functions.
 
-    The shell keeps the guide's vertices first, in their order.
+    The shell is the guide subdivided `levels` times, the guide's vertices first, in their order; or it is any `shell`,
+    which then goes with the nearest places of the guide (both in their rest shapes).
     """
-    shell, prolongation = subdivide(guide, levels)
+    if (levels is None) == (shell is None):
+        raise input_error(
+            "hierarchy needs either levels or a shell", got="neither" if levels is None else "both", remedy="levels=3"
+        )
     identity = sparse.eye_array(guide.point_count, format="csr")
-    return shell, TestFunctions(identity, sparse.csr_array(prolongation.T), prolongation)
+    if shell is not None:
+        return shell, TestFunctions(identity, identity).onto(shell, embed(shell, guide))
+    assert levels is not None
+    fine, prolongation = subdivide(guide, levels)
+    return fine, TestFunctions(identity, sparse.csr_array(prolongation.T), prolongation)
+
+
+def _picked(vertices: Integers, count: int) -> Sparse:
+    """(k, n) one at a vertex a row."""
+    return sparse.csr_array((np.ones(len(vertices)), (np.arange(len(vertices)), vertices)), shape=(len(vertices), count))
 
 
 def pointwise(guide: TriMesh, shell: TriMesh, pairs: Integers) -> PointTests:
@@ -113,18 +189,26 @@ class PointTests:
     """(k,)"""
     guide_count: int
     shell_count: int
-    prolongation: None = None
+    prolongation: Sparse | None = None
+    embedding: None = None
+    names: tuple[str, ...] = ()
+    held: None = None
+    nested: bool = False
 
     @property
     def count(self) -> int:
         """Number of pairs k."""
         return len(self.guide_vertices)
 
+    @property
+    def shell(self) -> Sparse:
+        """(k, n_shell) one at each pair's vertex."""
+        return _picked(self.shell_vertices, self.shell_count)
+
     def averages(self, guide: TriMesh, shell: TriMesh) -> tuple[Sparse, Sparse]:
         """One vertex each."""
-        rows = np.arange(self.count)
-        one = np.ones(self.count)
-        return (
-            sparse.csr_array((one, (rows, self.guide_vertices)), shape=(self.count, self.guide_count)),
-            sparse.csr_array((one, (rows, self.shell_vertices)), shape=(self.count, self.shell_count)),
-        )
+        return _picked(self.guide_vertices, self.guide_count), self.shell
+
+    def averages_at(self, time: float, guide: TriMesh, shell: TriMesh) -> None:
+        """They never change."""
+        return None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
-from bunraku.contracts import Flags, Points, Vector, input_error
+from bunraku.contracts import Array, Flags, Points, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
@@ -17,9 +16,10 @@ from bunraku.materials import MaterialBlend, ShellMaterial, as_material
 from bunraku.motion import Animation, Curve, CurveLike
 from bunraku.numerics import use_threads
 
+from .averages import average_constraint, independent
 from .report import TrackReport
 from .settings import GRAVITY, TrackSettings
-from .start import first_pose, start_state, transfer
+from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
 
 Material = ShellMaterial | MaterialBlend | str
@@ -30,7 +30,8 @@ def track(
     pins: Sequence[Pin] | Pin = (), gravity: Sequence[float] = GRAVITY, substeps: int = 2,
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
-    threads: int | None = None, single: bool = True,
+    cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
+    enforcement: str = "position", threads: int | None = None, single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -49,6 +50,11 @@ def track(
         start: "guide", "rest", "settled" (in equilibrium under the first directions), or points (n, 3) [m].
         velocity: "guide", "zero", or (n, 3) [m/s] at the first frame.
         strength: how firmly the guide is obeyed, 1 exactly, 0 not at all; may be keyed.
+        cap: the largest force of direction on a region [N]; beyond it the region yields and the report says by how
+            much. One number, keys, or (k,) a region.
+        cap_pressure: the same as a pressure on the region's area [Pa].
+        stretch: the same as a strain: the guide bends the shell, but stretches it by no more than about this share.
+        enforcement: "velocity" holds rates instead of positions, for comparison only.
         threads: of kernels and solver; None takes all cores.
         single: factorise in single precision and refine in double.
 
@@ -60,6 +66,7 @@ def track(
     knobs = {
         "gravity": gravity, "substeps": substeps, "iterations": iterations, "tolerance": tolerance,
         "bending": bending, "mass": mass, "start": start, "velocity": velocity, "strength": strength,
+        "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
         "threads": threads, "single": single,
     }  # fmt: skip
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **knobs))
@@ -80,23 +87,25 @@ def tracking_job(
     areal = fields.density * fields.thickness
     lumped = lumped_mass(shell, areal)
     mass = Mass(lumped, area_mass_matrix(shell, areal) if knobs.mass == "consistent" else None)
-    averages = None if tests is None else _average_constraint(guide, shell, tests, lumped, knobs.strength)
-    first = first_pose(guide, shell, tests, knobs)
+    tests = None if tests is None else independent(tests)
+    averages = None if tests is None else average_constraint(guide, shell, tests, lumped, blend, knobs)
+    onto = correspondence(tests, guide, shell)
+    first = first_pose(guide, shell, onto, knobs)
     pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
-    onto = transfer(tests, guide, shell)
     pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
     membrane = Membrane(shell, blend)
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
     energies = (membrane, *bends, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
-    system = System(mass, energies, tuple(c for c in (averages, *pinned) if c is not None))
+    conditions = tuple(c for c in (averages, *pinned) if c is not None)
+    system = System(mass, energies, conditions)
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
-    start = start_state(stepper, system, guide, shell, tests, knobs, first)
-    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, tuple(pinned))
+    start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
+    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, conditions)
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": 0 if tests is None else tests.count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -126,13 +135,3 @@ def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
 
 def _has_drag(blend: MaterialBlend) -> bool:
     return any(Curve.of(material.drag).values.any() for material in blend.materials)
-
-
-def _average_constraint(
-    guide: Animation, shell: TriMesh, tests: Tests, lumped: Vector, strength: CurveLike
-) -> LinearConstraint:
-    of_guide, of_shell = tests.averages(guide.mesh, shell)
-    jacobian = average_jacobian(of_shell)
-    curve, rows = Curve.of(strength), jacobian.shape[0]
-    goals: Callable[[float], Vector] = lambda time: (of_guide @ guide.at(time)).reshape(-1)  # noqa: E731
-    return LinearConstraint(jacobian, goals, lambda time: np.full(rows, curve.at(time)), felt_mass(jacobian, lumped))

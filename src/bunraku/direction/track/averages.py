@@ -1,0 +1,85 @@
+"""From test functions to the conditions a step must meet."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+
+from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
+from bunraku.contracts import Sparse, Vector, input_error
+from bunraku.geometry import TriMesh, first_few
+from bunraku.materials import MaterialBlend
+from bunraku.motion import Animation, Curve
+
+from .caps import region_caps
+from .independence import dependent_rows
+from .settings import TrackSettings
+from .test_functions import TestFunctions, Tests
+
+_log = logging.getLogger(__name__)
+
+
+def average_constraint(
+    guide: Animation, shell: TriMesh, tests: Tests, lumped: Vector, blend: MaterialBlend, knobs: TrackSettings
+) -> LinearConstraint:
+    """The averages of the shell (k regions, three rows each) that must equal the guide's."""
+    of_guide, of_shell = tests.averages(guide.mesh, shell)
+    jacobian = average_jacobian(of_shell)
+    caps = region_caps(tests.shell, shell, blend, knobs.cap, knobs.cap_pressure, knobs.stretch)
+    return LinearConstraint(
+        jacobian, _goals(guide, shell, tests, of_guide, of_shell), _strength(tests, knobs), felt_mass(jacobian, lumped),
+        changing=_changing(guide.mesh, shell, tests), caps=caps, differential=knobs.enforcement == "velocity",
+    )  # fmt: skip
+
+
+def independent(tests: Tests) -> Tests:
+    """The test functions without those that follow from others, which are named in a warning."""
+    if not isinstance(tests, TestFunctions) or tests.nested:
+        return tests
+    if not tests.count:
+        raise input_error("there are no test functions", remedy="tests=None simulates without direction")
+    double = dependent_rows(tests.shell)
+    if not len(double):
+        return tests
+    _log.warning(
+        "%d of %d regions follow from others (the same region twice, or a region and its parts) and are left out: %s",
+        len(double), tests.count, first_few(tests.named(double)),
+    )  # fmt: skip
+    return tests.only(np.setdiff1d(np.arange(tests.count), double))
+
+
+def _goals(
+    guide: Animation, shell: TriMesh, tests: Tests, of_guide: Sparse, of_shell: Sparse
+) -> Callable[[float], Vector]:
+    """time [s] → (3k,) what the averages must be."""
+    embedding = tests.embedding
+
+    def goals(time: float) -> Vector:
+        changed = tests.averages_at(time, guide.mesh, shell)
+        on_guide, on_shell = (of_guide, of_shell) if changed is None else changed
+        x = guide.at(time)
+        return (on_guide @ x if embedding is None else on_shell @ embedding.points(x)).reshape(-1)
+
+    return goals
+
+
+def _changing(guide: TriMesh, shell: TriMesh, tests: Tests) -> Callable[[float], Sparse] | None:
+    if tests.averages_at(0.0, guide, shell) is None:
+        return None
+
+    def jacobian(time: float) -> Sparse:
+        found = tests.averages_at(time, guide, shell)
+        assert found is not None
+        return average_jacobian(found[1])
+
+    return jacobian
+
+
+def _strength(tests: Tests, knobs: TrackSettings) -> Callable[[float], Vector]:
+    """time [s] → (3k,) the strength of the whole times each region's own."""
+    whole, count, held = Curve.of(knobs.strength), tests.count, tests.held
+    if held is None:
+        return lambda time: np.full(3 * count, whole.at(time))
+    return lambda time: np.repeat(whole.at(time) * held(time), 3)

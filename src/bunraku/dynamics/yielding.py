@@ -1,0 +1,117 @@
+"""Conditions that yield beyond a cap.
+
+Three rows r = J x − c (x, y, z of one average) with a cap F are hard while that takes a force |λ| ≤ F. Where it would
+take more they yield, and pull with F towards their goal: the energy F |r|, smoothed to F (η − δ) with η = √(|r|² + δ²)
+and δ a millionth of a size nobody sees. Its force F r/η meets λ = F at the border, so a condition lets go and
+takes hold again without a jolt.
+
+The Hessian of F η is flat along r and very stiff across it. Newton's matrix takes the primal–dual form instead,
+compliance D = (η/F) T⁻¹ with T = I − sym(λ rᵀ)/(F η) and |λ| ≤ F: positive semi-definite, the exact Hessian at the
+solution (where λ = F r/η), and good far from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bunraku.contracts import Array, Flags, Integers, LinearRows, Vector
+
+SHARPNESS = 1e-8
+"""δ as a share of the body's size"""
+_INSIDE = 0.999  # share of the cap a multiplier may have in the compliance: T stays invertible
+_TAKE_HOLD = 0.8  # share of the cap below which a condition that is met again is held again
+_MOST_REVISIONS = 12  # of the set of yielding conditions in one step: beyond, none is held again
+
+
+class Yielding:
+    """The capped conditions of one step, and which of them yield."""
+
+    def __init__(self, triples: Integers | None = None, caps: Vector | None = None, sharpness: float = 1e-8) -> None:
+        """`triples` (t, 3) rows with finite or infinite `caps` (t,) [N]; `sharpness` δ [m]."""
+        self.triples = np.zeros((0, 3), np.int64) if triples is None else triples
+        self._caps = np.zeros(0) if caps is None else caps
+        self._delta = sharpness
+        self._active = np.zeros(len(self.triples), dtype=bool)
+        self._revisions = 0
+
+    @staticmethod
+    def of(rows: Sequence[LinearRows], missed: Callable[[], Vector], sharpness: float) -> Yielding:
+        """Of conditions; `missed` () → (r,) tells how far each was missed when the step began."""
+        triples = capped_rows([(len(one.goals), one.caps is not None) for one in rows])
+        if not len(triples):
+            return Yielding()
+        caps = np.concatenate([one.caps for one in rows if one.caps is not None])
+        stiffness = np.concatenate([one.stiffness for one in rows])
+        # A soft row is a spring, and springs have no cap.
+        caps = np.where(np.isinf(stiffness[triples]).all(axis=1), caps, np.inf)
+        found = Yielding(triples, caps, sharpness)
+        away = np.linalg.norm(missed()[triples], axis=1)
+        found._active = (caps < np.inf) & (away > 10.0 * sharpness)  # it yielded in the last step already
+        return found
+
+    def rows_that_yield(self, count: int) -> Flags:
+        """(r,)"""
+        out = np.zeros(count, dtype=bool)
+        out[self.triples[self._active]] = True
+        return out
+
+    def value(self, stretch: Vector) -> float:
+        """Σ F (η − δ) of the conditions that yield [J]."""
+        r = stretch[self.triples[self._active]]
+        return float(self._caps[self._active] @ (self._eta(r) - self._delta))
+
+    def pull(self, stretch: Vector, forces: Vector) -> Vector:
+        """(r,) the forces, with F r/η where conditions yield."""
+        if self._active.any():
+            rows = self.triples[self._active]
+            r = stretch[rows]
+            forces[rows] = self._caps[self._active, None] * r / self._eta(r)[:, None]
+        return forces
+
+    def compliance(self, stretch: Vector, multipliers: Vector) -> Array:
+        """(t, 3, 3) D of the conditions that yield, zero for the others."""
+        out = np.zeros((len(self.triples), 3, 3))
+        rows, caps = self.triples[self._active], self._caps[self._active]
+        if not len(rows):
+            return out
+        r, force = stretch[rows], multipliers[rows]
+        eta = self._eta(r)
+        size = np.linalg.norm(force, axis=1)
+        force = force * np.minimum(1.0, _INSIDE * caps / np.maximum(size, 1e-300))[:, None]
+        mixed = 0.5 * (force[:, :, None] * r[:, None, :] + r[:, :, None] * force[:, None, :])
+        tangent = np.eye(3) * (2.0 - _INSIDE) - mixed / np.maximum(caps * eta, 1e-300)[:, None, None]
+        out[self._active] = (eta / np.maximum(caps, 1e-300))[:, None, None] * np.linalg.inv(tangent)
+        return out
+
+    def revise(self, stretch: Vector, multipliers: Vector) -> bool:
+        """Let those yield whose multipliers exceed their caps, and hold those that are met with less; whether any
+        changed."""
+        if not len(self.triples):
+            return False
+        size = np.linalg.norm(multipliers[self.triples], axis=1)
+        away = np.linalg.norm(stretch[self.triples], axis=1)
+        over = ~self._active & (size > self._caps)
+        again = self._active & (away < 10.0 * self._delta) & (size < _TAKE_HOLD * self._caps)
+        if self._revisions >= _MOST_REVISIONS:
+            again[:] = False
+        if not (over.any() or again.any()):
+            return False
+        self._revisions += 1
+        self._active = (self._active | over) & ~again
+        return True
+
+    def _eta(self, r: Array) -> Vector:
+        return np.sqrt(np.sum(r * r, axis=1) + self._delta**2)
+
+
+def capped_rows(conditions: Sequence[tuple[int, bool]]) -> Integers:
+    """(t, 3) the rows that come in threes with a cap, of sets of conditions given by (rows, capped?)."""
+    starts = np.cumsum([0, *(count for count, _ in conditions)])
+    found = [
+        np.arange(start, start + count).reshape(-1, 3)
+        for start, (count, capped) in zip(starts, conditions, strict=False)
+        if capped
+    ]
+    return np.concatenate([np.zeros((0, 3), np.int64), *found])
