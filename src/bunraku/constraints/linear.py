@@ -17,6 +17,8 @@ from bunraku.contracts import Integers, LinearRows, Sparse, State, Vector
 
 FADE_TIME = 0.02
 """T [s]: how quickly a half-held condition pulls"""
+HARD = 1.0 - 1e-4
+"""strength from which a condition is hard: a spring that stiff is met to its rounding errors and no better"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,7 @@ class LinearConstraint:
         if self.differential:
             goals = jacobian @ state.q + goals - self.goals(state.time)
         strength = np.clip(self.strength(time), 0.0, 1.0)
+        strength = np.where(strength >= HARD, 1.0, strength)
         stiffness = np.full(len(goals), np.inf)
         if self.caps is not None:
             caps = strength[::3] * self.caps(time)

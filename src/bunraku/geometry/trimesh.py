@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,9 +69,9 @@ def index_rows(values: Integers, name: str, width: int, point_count: int) -> Int
     return array
 
 
-def first_few(indices: Integers, limit: int = 5) -> str:
-    """'3, 7, 9 and 12 more' — indices named in an error without flooding it."""
-    shown = ", ".join(str(int(i)) for i in indices[:limit])
+def first_few(indices: Integers | Sequence[str], limit: int = 5) -> str:
+    """'3, 7, 9 and 12 more' — indices or names in an error without flooding it."""
+    shown = ", ".join(str(i) for i in indices[:limit])
     rest = len(indices) - limit
     return f"{shown} and {rest} more" if rest > 0 else shown
 

@@ -4,9 +4,9 @@
     [ J  −1/k ] [ λ  ] = [ c ]
 
 A is assembled on a fixed pattern and may itself hold auxiliary unknowns with negative pivots; k is the stiffness
-of each condition (∞: hard), a 3 × 3 tensor for three rows that yield together. Rows and columns are equilibrated, and a hard row gets the tiny pivot −δ: the matrix
-is then quasi-definite, so LDLᵀ needs no pivoting in any order, and refinement against the exact matrix takes δ
-back out.
+of each condition (∞: hard), or 1/k a 3 × 3 compliance of three rows that yield together. Rows and columns are
+equilibrated, and a hard row gets the tiny pivot −δ: the matrix is then quasi-definite, so LDLᵀ needs no pivoting in
+any order, and refinement against the exact matrix takes δ back out.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class SaddleSystem:
     ) -> None:  # fmt: skip
         """`size` is A's number of unknowns N; `jacobian` (r, ≤ N) CSR has the pattern of all that follow.
 
-        `triples` (t, 3) are the rows that may yield together. `single` says that `factorisation` works in single precision; `double` makes one that does not.
+        `triples` (t, 3) are the rows that may yield together. `single` says that `factorisation` works in single
+        precision; `double` makes one that does not.
         """
         self.size, self._rows = size, jacobian.shape[0]
         coo = jacobian.tocoo()
@@ -93,11 +94,11 @@ class SaddleSystem:
         """Take what `factor` takes; equilibrate."""
         weight, slack = _split_stiffness(stiffness)
         self._weight = weight
-        border = ((self._border if border is None else border) * weight[self._border_rows])[:, None, None]
+        bordering = ((self._border if border is None else border) * weight[self._border_rows])[:, None, None]
         together = []
         if len(self._triples):
             together.append(np.zeros((len(self._triples), 3, 3)) if compliance is None else -compliance)
-        values = self.pattern.assemble([*blocks, border, -slack[:, None, None], *together], self._buffer)
+        values = self.pattern.assemble([*blocks, bordering, -slack[:, None, None], *together], self._buffer)
         scale = self._equilibration(values)
         _scale(self.pattern.indptr, self.pattern.indices, values, scale)
         self._values, self._scale = values, scale

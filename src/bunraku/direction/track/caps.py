@@ -17,7 +17,8 @@ Cap = CurveLike | Array
 
 def check_caps(cap: Cap | None, pressure: CurveLike | None, stretch: float | None) -> None:
     """Refuse what is no cap, or more than one."""
-    given = [name for name, value in (("cap", cap), ("cap_pressure", pressure), ("stretch", stretch)) if value is not None]
+    told = {"cap": cap, "cap_pressure": pressure, "stretch": stretch}
+    given = [name for name, value in told.items() if value is not None]
     if len(given) > 1:
         raise input_error("only one of cap, cap_pressure and stretch may be given", got=", ".join(given))
     for name, value in (("cap", cap), ("cap_pressure", pressure)):

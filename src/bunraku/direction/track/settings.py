@@ -40,7 +40,7 @@ class TrackSettings:
     strength: CurveLike = 1.0
     """how firmly the guide is obeyed: 1 exactly, 0 not at all; may be keyed"""
     cap: Cap | None = None
-    """the largest force of direction on a region [N], one for all (may be keyed) or (k,); beyond it the region yields"""
+    """the largest force of direction on a region [N], one for all (keyable) or (k,); beyond it a region yields"""
     cap_pressure: CurveLike | None = None
     """the same as a pressure on the region's area [Pa]; may be keyed"""
     stretch: float | None = None

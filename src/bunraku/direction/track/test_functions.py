@@ -162,7 +162,8 @@ def hierarchy(
 
 def _picked(vertices: Integers, count: int) -> Sparse:
     """(k, n) one at a vertex a row."""
-    return sparse.csr_array((np.ones(len(vertices)), (np.arange(len(vertices)), vertices)), shape=(len(vertices), count))
+    rows = np.arange(len(vertices))
+    return sparse.csr_array((np.ones(len(rows)), (rows, vertices)), shape=(len(rows), count))
 
 
 def pointwise(guide: TriMesh, shell: TriMesh, pairs: Integers) -> PointTests:
