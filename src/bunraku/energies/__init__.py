@@ -14,3 +14,9 @@ from .external import GravityEnergy as GravityEnergy
 from .membrane import Membrane as Membrane
 from .membrane import MembraneEnergy as MembraneEnergy
 from .membrane import strains as strains
+from .pressure import EnclosedGas as EnclosedGas
+from .pressure import Gas as Gas
+from .pressure import GasEnergy as GasEnergy
+from .pressure import Pressure as Pressure
+from .pressure import PressureEnergy as PressureEnergy
+from .pressure import pressure_curve as pressure_curve
