@@ -13,6 +13,8 @@ from .direction.track import hierarchy as hierarchy
 from .direction.track import painted as painted
 from .direction.track import pointwise as pointwise
 from .direction.track import track as track
+from .energies import Gas as Gas
+from .energies import Wind as Wind
 from .geometry import Surface as Surface
 from .geometry import TetMesh as TetMesh
 from .geometry import TriMesh as TriMesh

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import bunraku.energies as room
 from bunraku.contracts import Energy, EnergySource, Points, State
-from bunraku.energies import Bending, Drag, DragEnergy, EnclosedGas, Gas, GravityEnergy, Membrane, Pressure
+from bunraku.energies import (
+    Bending,
+    Blowing,
+    Drag,
+    DragEnergy,
+    EnclosedGas,
+    Gas,
+    GravityEnergy,
+    Membrane,
+    Pressure,
+    Wind,
+)
 from bunraku.geometry import TriMesh, chambers, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Curve
@@ -44,6 +55,9 @@ BALL = icosphere(0, 0.15)
 ROOM = chambers(BALL)
 
 
+GALE = Wind((8.0, -1.0, 20.0), turbulence=0.3, size=0.2)
+
+
 def _held_gas(amount: float = 1.0) -> EnclosedGas:
     return EnclosedGas(ROOM, Gas(500.0, amount), ROOM.volumes(BALL.rest), 12)
 
@@ -72,6 +86,14 @@ FIXTURES: dict[str, dict[str, Maker]] = {
             DragEnergy(lumped_mass(mesh), mesh.rest, DT), rest=mesh.rest, rigid=False
         ),
     },
+    "WindEnergy": {
+        "gale": lambda mesh, material, state: Case(Blowing(mesh, material, GALE).at(state, DT), rigid=False),
+        "still air": lambda mesh, material, state: Case(
+            Blowing(mesh, material, Wind()).at(replace(state, velocity=state.q), DT),
+            rest=state.q.reshape(-1, 3),
+            rigid=False,
+        ),
+    },
     "PressureEnergy": {
         "overpressure": lambda mesh, material, state: Case(
             Pressure(ROOM, Curve.of(300.0), 12).at(state, DT), probes=closed_probes(BALL)
@@ -88,6 +110,7 @@ SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Bending": Bending,
     "Drag": Drag,
     "Pressure": lambda mesh, material: Pressure(ROOM, Curve.of([[0, 100.0], [1, 300.0]]), 12),
+    "Blowing": lambda mesh, material: Blowing(mesh, material, GALE),
     "EnclosedGas": lambda mesh, material: _held_gas(),
     "GravityEnergy": lambda mesh, material: GravityEnergy(lumped_mass(mesh), np.array([0.0, -9.81, 0.0])),
 }

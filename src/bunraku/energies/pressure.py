@@ -51,8 +51,11 @@ class Gas:
         found += _outside("gas.pressure", self.pressure, -LARGEST_PRESSURE, LARGEST_PRESSURE, "Pa")
         if not found and self.pressure <= -self.ambient:
             found.append(
-                input_error("gas.pressure takes more away than there is outside", got=self.pressure,
-                            allowed=f"above {-self.ambient:g} Pa")  # fmt: skip
+                input_error(
+                    "gas.pressure takes more away than there is outside",
+                    got=self.pressure,
+                    allowed=f"above {-self.ambient:g} Pa",
+                )  # fmt: skip
             )
         try:
             object.__setattr__(self, "amount", Curve.of(self.amount))

@@ -11,6 +11,8 @@ from bunraku.contracts import Array, Outcome, Solution, State, Vector
 from bunraku.dynamics import System
 from bunraku.energies import Bending, GravityEnergy, Membrane
 
+from .air import Air
+
 
 @dataclass(frozen=True, eq=False)
 class TrackReport:
@@ -22,6 +24,7 @@ class TrackReport:
     weight: GravityEnergy
     regions: int
     pins: tuple[LinearConstraint, ...]
+    air: Air
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
@@ -37,6 +40,7 @@ class TrackReport:
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
             "bending": np.array(self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)),
             "gravity": np.array(self.weight.value(x)),
+            **self.air.report(state),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),

@@ -11,12 +11,13 @@ from bunraku.contracts import Flags, Points, Vector, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import Bending, Drag, GravityEnergy, Membrane
+from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
 from bunraku.motion import Animation, Curve, CurveLike
 from bunraku.numerics import use_threads
 
+from .air import air_of
 from .report import TrackReport
 from .settings import GRAVITY, TrackSettings
 from .start import first_pose, start_state, transfer
@@ -30,7 +31,8 @@ def track(
     pins: Sequence[Pin] | Pin = (), gravity: Sequence[float] = GRAVITY, substeps: int = 2,
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
-    threads: int | None = None, single: bool = True,
+    threads: int | None = None, single: bool = True, wind: Wind | None = None, pressure: CurveLike | None = None,
+    gas: Gas | None = None,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -51,23 +53,30 @@ def track(
         strength: how firmly the guide is obeyed, 1 exactly, 0 not at all; may be keyed.
         threads: of kernels and solver; None takes all cores.
         single: factorise in single precision and refine in double.
+        wind: a `Wind`; the material's own air drag is then felt relative to it.
+        pressure: overpressure inside a closed shell [Pa]; may be keyed.
+        gas: a `Gas` shut into a closed shell, instead of a given pressure.
 
     Returns:
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `pin_residual`
-        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m].
+        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
+        with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
+        (t,), the share of the shell that it reaches.
     """
     knobs = {
         "gravity": gravity, "substeps": substeps, "iterations": iterations, "tolerance": tolerance,
         "bending": bending, "mass": mass, "start": start, "velocity": velocity, "strength": strength,
         "threads": threads, "single": single,
     }  # fmt: skip
-    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **knobs))
+    given = {"wind": wind, "pressure": pressure, "gas": gas}
+    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
 
 
 def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
-    pins: Sequence[Pin] | Pin = (), **settings: object,
+    pins: Sequence[Pin] | Pin = (), wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
+    **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
@@ -89,14 +98,15 @@ def tracking_job(
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
-    energies = (membrane, *bends, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
+    air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
+    energies = (membrane, *bends, weight, *air.energies)
     system = System(mass, energies, tuple(c for c in (averages, *pinned) if c is not None))
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     start = start_state(stepper, system, guide, shell, tests, knobs, first)
-    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, tuple(pinned))
+    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, tuple(pinned), air)
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": 0 if tests is None else tests.count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -122,10 +132,6 @@ def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
         if pin.firm:
             held[np.asarray(pin.vertices)] = True
     return np.all(held[shell.faces], axis=1)
-
-
-def _has_drag(blend: MaterialBlend) -> bool:
-    return any(Curve.of(material.drag).values.any() for material in blend.materials)
 
 
 def _average_constraint(
