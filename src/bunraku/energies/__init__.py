@@ -1,4 +1,4 @@
-"""Law + mesh + quadrature → energy: stretching, bending, gravity, drag, pressure, wind. Knows no solvers and no artist's wishes."""
+"""Law + mesh + quadrature → energy: stretching, bending, gravity, air. Knows no solvers and no artist's wishes."""
 
 from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy
@@ -16,10 +16,12 @@ from .external import GravityEnergy as GravityEnergy
 from .membrane import Membrane as Membrane
 from .membrane import MembraneEnergy as MembraneEnergy
 from .membrane import strains as strains
+from .pressure import LARGEST_PRESSURE as LARGEST_PRESSURE
 from .pressure import EnclosedGas as EnclosedGas
 from .pressure import Gas as Gas
 from .pressure import GasEnergy as GasEnergy
 from .pressure import Pressure as Pressure
 from .pressure import PressureEnergy as PressureEnergy
 from .pressure import pressure_curve as pressure_curve
+from .wind import FASTEST as FASTEST
 from .wind import Wind as Wind

@@ -11,9 +11,9 @@ Written as F = R v with the resistance
 
     R = ½ ρ A { (C_D |v·n| − C_L (v·n)²/|v|) I + C_L |v| n nᵀ }  +  A drag I
 
-(the last term is the material's own air drag), R is positive semi-definite for C_L ≤ C_D. A step freezes R at its start
-and takes v at its end, with a third of R at each corner: Σ dt/2 (v_i − w)ᵀ R/3 (v_i − w) is a convex quadratic potential
-whose force is F. So a step is stable at any wind, a shell is never driven beyond it, and in still air only loses energy.
+(the last term is the material's own air drag), R is positive semi-definite for C_L ≤ C_D. A step freezes R at its
+start and takes v at its end, with a third of R at each corner: Σ dt/2 (v_i − w)ᵀ R/3 (v_i − w) is a convex quadratic
+potential whose force is F. So a step is stable at any wind, and in still air a shell only loses energy.
 """
 
 from __future__ import annotations

@@ -50,13 +50,8 @@ class Gas:
         found = [*_outside("gas.ambient", self.ambient, 0.0, LARGEST_PRESSURE, "Pa")]
         found += _outside("gas.pressure", self.pressure, -LARGEST_PRESSURE, LARGEST_PRESSURE, "Pa")
         if not found and self.pressure <= -self.ambient:
-            found.append(
-                input_error(
-                    "gas.pressure takes more away than there is outside",
-                    got=self.pressure,
-                    allowed=f"above {-self.ambient:g} Pa",
-                )  # fmt: skip
-            )
+            allowed = f"above {-self.ambient:g} Pa"
+            found.append(input_error("gas.pressure leaves no gas", got=self.pressure, allowed=allowed))
         try:
             object.__setattr__(self, "amount", Curve.of(self.amount))
             values = Curve.of(self.amount).values
@@ -80,7 +75,7 @@ def pressure_curve(value: CurveLike) -> Curve:
 
 
 def _outside(name: str, value: object, low: float, high: float, unit: str) -> list[InputError]:
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and low <= value <= high:
+    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and low <= float(value) <= high:
         return []
     return [input_error(f"{name} is out of range", got=value, allowed=f"from {low:g} to {high:g} {unit}")]
 

@@ -73,30 +73,16 @@ class Wind:
                 allowed = f"from {low:g} to {high:g}{unit}"
                 found.append(str(input_error(f"wind.{name} is out of range", got=value, allowed=allowed)))
         if len(found) == before and self.lift > self.drag:
-            found.append(
-                str(
-                    input_error(
-                        "wind.lift is larger than wind.drag, and such air would give energy to a still shell",
-                        got=self.lift,
-                        allowed=f"up to {self.drag:g}",
-                    )
-                )  # fmt: skip
-            )
+            what = "wind.lift is larger than wind.drag, and such air would give energy to a moving shell"
+            found.append(str(input_error(what, got=self.lift, allowed=f"up to {self.drag:g}")))
         if not isinstance(self.seed, Integral) or isinstance(self.seed, bool) or self.seed < 0:
             found.append(str(input_error("wind.seed must be a whole number", got=self.seed, allowed="0, 1, 2, …")))
         if self.shelter not in (True, False, "obstacles"):
             allowed = "True, False, 'obstacles'"
             found.append(str(input_error("unknown wind.shelter", got=self.shelter, allowed=allowed)))
         if callable(self.velocity) and self.turbulence:
-            found.append(
-                str(
-                    input_error(
-                        "wind.turbulence needs a velocity of three numbers",
-                        got=self.turbulence,
-                        remedy="add the eddies in your own field",
-                    )
-                )  # fmt: skip
-            )
+            what, remedy = "wind.turbulence needs a velocity of three numbers", "add the eddies in your own field"
+            found.append(str(input_error(what, got=self.turbulence, remedy=remedy)))
 
     def _check_speed(self) -> None:
         """With eddies three times as fast as their root mean square."""

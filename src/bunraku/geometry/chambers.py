@@ -35,7 +35,7 @@ class Chambers:
         first = np.unique(self.chamber, return_index=True)[1]
         origin = x[self.faces[first, 0]][self.chamber]
         cones = np.einsum("fi,fi->f", x[self.faces[:, 0]] - origin, face_normals(x, self.faces)) / 6.0
-        return np.bincount(self.chamber, cones, minlength=self.count)
+        return np.bincount(self.chamber, cones, minlength=self.count).astype(np.float64)
 
     def slopes(self, x: Points) -> Points:
         """(f, 3) what each corner of a face adds to the derivative of its chamber's volume: a third of the area

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bunraku.contracts import Faces, Flags, Integers, Points
+
+if TYPE_CHECKING:
+    from .bvh import Tree
 
 
 class Barrier:
@@ -17,7 +20,7 @@ class Barrier:
         from .bvh import build_tree  # compiled kernels: only for those who need them
 
         self._x, self._faces = np.ascontiguousarray(x, dtype=np.float64), np.ascontiguousarray(faces)
-        self._tree: Any = build_tree(self._x, self._faces) if len(faces) else None
+        self._tree: Tree | None = build_tree(self._x, self._faces) if len(faces) else None
 
     def stops(self, origins: Points, along: Points, own: Integers | None = None) -> Flags:
         """(m,) whether rays from origins (m, 3) along directions (m, 3) meet a triangle.
