@@ -22,7 +22,7 @@ def standing(x: float, size: float, cells: int = 4) -> TriMesh:
 
 
 def _exposure(shell: TriMesh, wind: Wind, time: float = 0.0) -> np.ndarray:
-    moving = wind.mean(shell.rest[shell.faces].mean(axis=1), time)
+    moving = wind.steady(shell.rest[shell.faces].mean(axis=1), time)
     return Shelter(shell, wind).exposure(shell.rest, time, moving)
 
 

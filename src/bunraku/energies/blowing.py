@@ -105,7 +105,7 @@ class Blowing:
     def _seen(self, state: State) -> Vector:
         x = state.q.reshape(-1, 3)
         assert self._shelter is not None
-        wind = self.wind.mean(x[self._mesh.faces].mean(axis=1), state.time)
+        wind = self.wind.steady(x[self._mesh.faces].mean(axis=1), state.time)
         return self._shelter.exposure(x, state.time, wind)
 
     def remember(self, state: State) -> Mapping[str, Array]:

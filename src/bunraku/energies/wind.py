@@ -104,18 +104,18 @@ class Wind:
             return None
         return Turbulence.of(self._mean, self.turbulence * float(np.linalg.norm(self._mean)), self.size, self.seed)
 
-    def mean(self, points: Points, time: float) -> Points:
-        """(m, 3) velocity without eddies [m/s] at points (m, 3) [m]."""
+    def steady(self, points: Points, time: float) -> Points:
+        """(m, 3) velocity without gusts and eddies [m/s] at points (m, 3) [m]: where the wind comes from."""
         if not callable(self.velocity):
-            return Curve.of(self.gust).at(time) * np.broadcast_to(self._mean, points.shape)
-        return Curve.of(self.gust).at(time) * _checked(self.velocity(points + self.origin, time), points.shape, time)
+            return np.broadcast_to(self._mean, points.shape)
+        return _checked(self.velocity(points + self.origin, time), points.shape, time)
 
     def at(self, points: Points, time: float) -> Points:
         """(m, 3) velocity [m/s] at points (m, 3) [m]."""
-        mean = self.mean(points, time)
+        steady, gust = self.steady(points, time), Curve.of(self.gust).at(time)
         if self._eddies is None:
-            return mean
-        return mean + Curve.of(self.gust).at(time) * self._eddies.at(points + self.origin, time)
+            return gust * steady
+        return gust * (steady + self._eddies.at(points + self.origin, time))
 
 
 def _is_number(value: object) -> bool:
