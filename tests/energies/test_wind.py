@@ -150,6 +150,12 @@ def test_fields_that_answer_nonsense(answer: object) -> None:
         wind.at(np.zeros((5, 3)), 0.5)
 
 
+def test_gusts_cannot_carry_a_field_beyond_the_bound() -> None:
+    wind = Wind(lambda points, time: np.full(points.shape, 100.0), gust=20.0)
+    with pytest.raises(InputError, match=r"too fast.*3464 m/s"):
+        wind.at(np.zeros((5, 3)), 0.5)
+
+
 def _eddies(seed: int = 3) -> Turbulence:
     return Turbulence.of(np.array([8.0, 0.0, 0.0]), 2.0, 1.5, seed)
 

@@ -59,7 +59,7 @@ def test_volume_far_from_the_origin_keeps_its_digits() -> None:
 
 def test_what_encloses_nothing_is_refused() -> None:
     cloth, ball = sheet(2, 2), icosphere(0)
-    with pytest.raises(InputError, match=r"open shell.*8 open edges.*repair"):
+    with pytest.raises(InputError, match=r"open shell.*8 open edges.*bunraku check --fill-holes"):
         chambers(cloth)
     with pytest.raises(InputError, match=r"3 open edges"):
         chambers(TriMesh(ball.rest, ball.faces[1:]))

@@ -56,12 +56,15 @@ class WindEnergy:
     def value(self, x: Points) -> float:
         """[J]"""
         moved = x - self.previous
-        resisted = float(np.einsum("ni,nij,nj->", moved, self.resistance, moved, optimize=True)) / (2.0 * self.dt)
-        return resisted - float(np.sum(moved * self.push)) + 0.5 * self.dt * self.level
+        half = np.sum(moved * self._resisted(moved)) / (2.0 * self.dt)
+        return float(half - np.sum(moved * self.push)) + 0.5 * self.dt * self.level
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
-        return np.einsum("nij,nj->ni", self.resistance, x - self.previous) / self.dt - self.push
+        return self._resisted(x - self.previous) / self.dt - self.push
+
+    def _resisted(self, moved: Points) -> Points:
+        return np.einsum("nij,nj->ni", self.resistance, moved)
 
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """One 3 × 3 block a vertex."""

@@ -114,7 +114,7 @@ class Wind:
         """(m, 3) velocity [m/s] at points (m, 3) [m]."""
         steady, gust = self.steady(points, time), Curve.of(self.gust).at(time)
         if self._eddies is None:
-            return gust * steady
+            return _checked(gust * steady, points.shape, time)
         return gust * (steady + self._eddies.at(points + self.origin, time))
 
 

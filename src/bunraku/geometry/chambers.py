@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -29,11 +30,15 @@ class Chambers:
     hinges: Hinges = field(repr=False)
     """of the turned faces"""
 
+    @cached_property
+    def _firsts(self) -> Integers:
+        """(c,) a vertex of each chamber."""
+        return self.faces[np.unique(self.chamber, return_index=True)[1], 0]
+
     def volumes(self, x: Points) -> Vector:
         """(c,) [m³]; negative where a chamber is turned inside out."""
         # A closed surface may be measured from any point; from a near one the digits are not lost.
-        first = np.unique(self.chamber, return_index=True)[1]
-        origin = x[self.faces[first, 0]][self.chamber]
+        origin = x[self._firsts][self.chamber]
         cones = np.einsum("fi,fi->f", x[self.faces[:, 0]] - origin, face_normals(x, self.faces)) / 6.0
         return np.bincount(self.chamber, cones, minlength=self.count).astype(np.float64)
 
@@ -53,7 +58,7 @@ class Chambers:
             out[:, i, j], out[:, j, i] = -across[:, k], across[:, k]
         return out
 
-    @property
+    @cached_property
     def of_hinge(self) -> Integers:
         """(h,) chamber of each edge."""
         return self.chamber[self.hinges.faces[:, 0]]
@@ -67,7 +72,7 @@ def chambers(mesh: TriMesh, name: str = "shell") -> Chambers:
         raise input_error(
             "an open shell encloses nothing, so it can hold no pressure", where=name,
             got=f"{len(open_edges)} open edges, the first between vertices {first_few(open_edges[0])}",
-            allowed="closed pieces", remedy="close the holes (bunraku doctor --repair), or weld the seams",
+            allowed="closed pieces", remedy="close the holes (bunraku check --fill-holes), or weld the seams",
         )  # fmt: skip
     if (found.face_count > 2).any():
         raise input_error(
