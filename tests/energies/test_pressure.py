@@ -89,6 +89,13 @@ def test_a_gas_pressed_through_zero_volume_stays_finite_and_pushes_back() -> Non
     assert source.overpressures(inverted, 0.0)[0] > 101_325.0
 
 
+def test_a_chamber_without_gas_stays_empty_and_not_inside_out() -> None:
+    """At −1/1000 of its volume the walls that touch hold the ambient pressure off."""
+    room = chambers(BALL)
+    source = EnclosedGas(room, Gas(0.0, 0.0), room.volumes(BALL.rest), BALL.point_count)
+    assert source.overpressures(BALL.rest * [1.0, -1e-3, 1.0], 0.0)[0] == pytest.approx(101_325.0, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

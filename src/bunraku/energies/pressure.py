@@ -30,8 +30,8 @@ ATMOSPHERE = 101_325.0
 LARGEST_PRESSURE = 1e9
 """[Pa] what is beyond is a unit mistake"""
 _EMPTY = 1e-3
-"""share of the start volume below which the gas is a spring of constant stiffness: a step that passes through
-zero volume on its way stays finite"""
+"""share of the start volume below which a chamber is a spring of constant stiffness: a step that passes through zero
+volume on its way stays finite, and what is pressed empty stays so"""
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,8 @@ class GasEnergy:
         value = self.amounts * (away - np.log1p(away)) - (self.amounts - self.ambient * self.start) * away
         slope, bend = self.ambient - self.amounts / held, self.amounts / held**2
         below = volume - held
+        # Walls that touch stop even the ambient pressure: without gas a chamber stays empty, not inside out.
+        bend = np.where(below < 0.0, np.maximum(bend, self.ambient / held), bend)
         return value + slope * below + 0.5 * bend * below**2, slope + bend * below, bend
 
     def overpressures(self, x: Points) -> Vector:
