@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from bunraku import InputError, read_shot, write_mesh
+from bunraku import Animation, InputError, read_shot, write_mesh
 from bunraku.shots.prepare import prepare
 from bunraku.shots.provenance import settings
 from bunraku.testing import sheet
@@ -51,12 +52,14 @@ def test_a_shot_with_air_reads_back(files: Files, tmp_path: Path) -> None:
         shot.write(tmp_path / "wall.obj")
 
 
-def test_obstacles_stand_where_their_file_says(files: Files, tmp_path: Path) -> None:
+def test_obstacles_stand_where_their_file_says(files: Files, tmp_path: Path, guide: Animation) -> None:
     """Seen from the shot's own origin, in metres; another wall is another take."""
     _wall(tmp_path / "wall.obj", -200.0)
     wind = {"velocity": [6, 0, 0], "obstacles": [{"file": "wall.obj", "unit": "cm"}]}
-    ready = prepare(read_shot(files(physics={"wind": wind})))
+    far = replace(guide, mesh=guide.mesh.with_rest(guide.mesh.rest + 5000.0), points=guide.points + 5000.0)
+    ready = prepare(read_shot(files(physics={"wind": wind}, guide=far)))
     blowing = ready.air.settings["wind"]
+    assert ready.origin[0] > 1000.0
     assert blowing.obstacles[0].rest[:, 0] + ready.origin[0] == pytest.approx(np.full(9, -2.0))
     assert blowing.origin == pytest.approx(ready.origin)
     before = settings(ready)
