@@ -17,6 +17,8 @@ from .direction.track import pointwise as pointwise
 from .direction.track import scales as scales
 from .direction.track import silhouette as silhouette
 from .direction.track import track as track
+from .energies import Gas as Gas
+from .energies import Wind as Wind
 from .geometry import Embedding as Embedding
 from .geometry import Surface as Surface
 from .geometry import TetMesh as TetMesh

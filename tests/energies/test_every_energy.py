@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import bunraku.energies as room
 from bunraku.contracts import Energy, EnergySource, Points, State
-from bunraku.energies import Bending, Drag, DragEnergy, GravityEnergy, Membrane
-from bunraku.geometry import TriMesh, lumped_mass
+from bunraku.energies import (
+    Bending,
+    Blowing,
+    Drag,
+    DragEnergy,
+    EnclosedGas,
+    Gas,
+    GravityEnergy,
+    Membrane,
+    Pressure,
+    Wind,
+)
+from bunraku.geometry import TriMesh, chambers, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
-from bunraku.testing import check_energy, dense_tangent, implementations, shell_probes
+from bunraku.motion import Curve
+from bunraku.testing import (
+    Probe,
+    check_energy,
+    closed_probes,
+    dense_tangent,
+    icosphere,
+    implementations,
+    shell_probes,
+)
 
 
 @dataclass(frozen=True)
@@ -23,10 +43,24 @@ class Case:
     energy: Energy
     rest: Points | None = None
     rigid: bool = True
+    probes: Sequence[Probe] | None = None
+    """of another mesh than the cloth"""
 
 
 Maker = Callable[[TriMesh, MaterialBlend, State], Case]
 DT = 0.01
+
+BALL = icosphere(0, 0.15)
+"""twelve vertices, as many as the cloth has"""
+ROOM = chambers(BALL)
+
+
+GALE = Wind((8.0, -1.0, 20.0), turbulence=0.3, size=0.2)
+
+
+def _held_gas(amount: float = 1.0) -> EnclosedGas:
+    return EnclosedGas(ROOM, Gas(500.0, amount), ROOM.volumes(BALL.rest), 12)
+
 
 FIXTURES: dict[str, dict[str, Maker]] = {
     "MembraneEnergy": {
@@ -52,12 +86,32 @@ FIXTURES: dict[str, dict[str, Maker]] = {
             DragEnergy(lumped_mass(mesh), mesh.rest, DT), rest=mesh.rest, rigid=False
         ),
     },
+    "WindEnergy": {
+        "gale": lambda mesh, material, state: Case(Blowing(mesh, material, GALE).at(state, DT), rigid=False),
+        "still air": lambda mesh, material, state: Case(
+            Blowing(mesh, material, Wind()).at(replace(state, velocity=state.q), DT),
+            rest=state.q.reshape(-1, 3),
+            rigid=False,
+        ),
+    },
+    "PressureEnergy": {
+        "overpressure": lambda mesh, material, state: Case(
+            Pressure(ROOM, Curve.of(300.0), 12).at(state, DT), probes=closed_probes(BALL)
+        ),
+    },
+    "GasEnergy": {
+        "balloon": lambda mesh, material, state: Case(_held_gas().at(state, DT), probes=closed_probes(BALL)),
+        "twice the gas": lambda mesh, material, state: Case(_held_gas(2.0).at(state, DT), probes=closed_probes(BALL)),
+    },
 }
 
 SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Membrane": Membrane,
     "Bending": Bending,
     "Drag": Drag,
+    "Pressure": lambda mesh, material: Pressure(ROOM, Curve.of([[0, 100.0], [1, 300.0]]), 12),
+    "Blowing": lambda mesh, material: Blowing(mesh, material, GALE),
+    "EnclosedGas": lambda mesh, material: _held_gas(),
     "GravityEnergy": lambda mesh, material: GravityEnergy(lumped_mass(mesh), np.array([0.0, -9.81, 0.0])),
 }
 
@@ -78,7 +132,7 @@ def state(cloth: TriMesh) -> State:
 def test_derivatives_and_laws(name: str, kind: str, cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
     case = FIXTURES[name][kind](cloth, damped, state)
     assert type(case.energy).__name__ == name
-    check_energy(case.energy, shell_probes(cloth), rest=case.rest, rigid=case.rigid)
+    check_energy(case.energy, case.probes or shell_probes(cloth), rest=case.rest, rigid=case.rigid)
 
 
 @pytest.mark.parametrize("name", SOURCES)

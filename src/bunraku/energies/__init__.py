@@ -1,10 +1,12 @@
-"""Law + mesh + quadrature → energy: stretching, bending, gravity, drag. Knows no solvers and no artist's wishes."""
+"""Law + mesh + quadrature → energy: stretching, bending, gravity, air. Knows no solvers and no artist's wishes."""
 
 from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy
 from .bending import Compliance as Compliance
 from .bending import hinge_compliance as hinge_compliance
 from .bending import plate_compliance as plate_compliance
+from .blowing import Blowing as Blowing
+from .blowing import WindEnergy as WindEnergy
 from .dihedral import angle_gradients as angle_gradients
 from .dihedral import angle_hessians as angle_hessians
 from .dihedral import angles as angles
@@ -14,3 +16,12 @@ from .external import GravityEnergy as GravityEnergy
 from .membrane import Membrane as Membrane
 from .membrane import MembraneEnergy as MembraneEnergy
 from .membrane import strains as strains
+from .pressure import LARGEST_PRESSURE as LARGEST_PRESSURE
+from .pressure import EnclosedGas as EnclosedGas
+from .pressure import Gas as Gas
+from .pressure import GasEnergy as GasEnergy
+from .pressure import Pressure as Pressure
+from .pressure import PressureEnergy as PressureEnergy
+from .pressure import pressure_curve as pressure_curve
+from .wind import FASTEST as FASTEST
+from .wind import Wind as Wind

@@ -1,5 +1,7 @@
 """Surfaces, meshes, topology, hinges, mass operators, subdivision. Knows no physics, no time, no files."""
 
+from .chambers import Chambers as Chambers
+from .chambers import chambers as chambers
 from .closest import Closest as Closest
 from .closest import closest_points as closest_points
 from .clustering import Clustering as Clustering
@@ -21,6 +23,7 @@ from .operators import area_mass_matrix as area_mass_matrix
 from .operators import lumped_mass as lumped_mass
 from .polygons import MOST_CORNERS as MOST_CORNERS
 from .polygons import triangulate as triangulate
+from .rays import Barrier as Barrier
 from .refinement import Refinement as Refinement
 from .refinement import refine as refine
 from .subdivision import subdivide as subdivide

@@ -152,6 +152,71 @@ def nearest(query, own, x, faces, low, high, second, first, count, order, point,
             point[q, axis] = w0 * a + w1 * b + w2 * c
 
 
+@njit(parallel=True, cache=True, error_model="numpy")
+def any_hit(origin, along, own, x, faces, low, high, second, first, count, order, hit):
+    """Whether the ray from each origin (m, 3) along (m, 3) meets a triangle without the vertices own (m, 3); −1: none.
+
+    Filled: hit (m,) bool. Nothing behind the origin counts.
+    """
+    for q in prange(len(origin)):
+        stack = np.empty(DEEPEST, np.int64)
+        stack[0], depth = 0, 1
+        hit[q] = False
+        while depth > 0 and not hit[q]:
+            depth -= 1
+            box = stack[depth]
+            if not _meets_box(origin[q], along[q], low[box], high[box]):
+                continue
+            if second[box] >= 0:
+                stack[depth], stack[depth + 1] = second[box], box + 1
+                depth += 2
+                continue
+            for k in range(first[box], first[box] + count[box]):
+                f = faces[order[k]]
+                if not _shares(f, own[q]) and _meets(origin[q], along[q], x[f[0]], x[f[1]], x[f[2]]):
+                    hit[q] = True
+                    break
+
+
+@njit(inline="always", error_model="numpy")
+def _shares(face, own):
+    for a in range(3):
+        for b in range(3):
+            if face[a] == own[b]:
+                return True
+    return False
+
+
+@njit(inline="always", error_model="numpy")
+def _meets_box(p, along, low, high):
+    """Whether a ray meets a box; slabs, with a ray that lies in a slab's plane decided by its origin."""
+    near, far = 0.0, np.inf
+    for axis in range(3):
+        if along[axis] == 0.0:
+            if p[axis] < low[axis] or p[axis] > high[axis]:
+                return False
+            continue
+        a, b = (low[axis] - p[axis]) / along[axis], (high[axis] - p[axis]) / along[axis]
+        near, far = max(near, min(a, b)), min(far, max(a, b))
+    return near <= far * (1.0 + 1e-12)
+
+
+@njit(inline="always", error_model="numpy")
+def _meets(p, along, a, b, c):
+    """Whether a ray meets triangle a, b, c from either side; one in its plane does not."""
+    u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    v0, v1, v2 = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    h0, h1, h2 = along[1] * v2 - along[2] * v1, along[2] * v0 - along[0] * v2, along[0] * v1 - along[1] * v0
+    volume = u0 * h0 + u1 * h1 + u2 * h2
+    if volume == 0.0:
+        return False
+    r0, r1, r2 = p[0] - a[0], p[1] - a[1], p[2] - a[2]
+    s = (r0 * h0 + r1 * h1 + r2 * h2) / volume
+    g0, g1, g2 = r1 * u2 - r2 * u1, r2 * u0 - r0 * u2, r0 * u1 - r1 * u0
+    t = (along[0] * g0 + along[1] * g1 + along[2] * g2) / volume
+    return s >= 0.0 and t >= 0.0 and s + t <= 1.0 and (v0 * g0 + v1 * g1 + v2 * g2) / volume > 0.0
+
+
 @njit(inline="always", error_model="numpy")
 def _to_box(p, low, high):
     """Squared distance of a point to a box, 0 inside."""

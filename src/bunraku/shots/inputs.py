@@ -62,11 +62,11 @@ def read_guide(table: GuideTable, rate: float | None, takes: Path) -> tuple[Clip
         raise input_error(
             "shot.rate is for files that have no rate; this one says its own", got=rate, remedy="leave shot.rate out"
         )
-    _require_unit(clip.unit_known, clip.mesh.rest, clip.path)
+    require_unit(clip.unit_known, clip.mesh.rest, clip.path)
     return require_motion(clip), source.path
 
 
-def _require_unit(known: bool, rest: Points, path: Path) -> None:
+def require_unit(known: bool, rest: Points, path: Path) -> None:
     """Refuse a file whose unit nobody said: physics depends on it. `rest` (n, 3) as read in metres."""
     if known:
         return
@@ -85,7 +85,7 @@ def read_rest(table: MeshTable) -> Surface | None:
         return None
     found = survey(table.file, table.prim, unit=table.unit, up_axis=table.up_axis)
     check_coordinates(found.surface.points, found.name)
-    _require_unit(found.unit_known, found.surface.points[found.surface.corners], found.path)
+    require_unit(found.unit_known, found.surface.points[found.surface.corners], found.path)
     return found.surface
 
 

@@ -25,6 +25,11 @@ Keys = float | tuple[tuple[float | str, ...], ...]
 """a number, or keys (frame, value[, ease]) with the file's frame numbers"""
 
 
+def in_seconds(value: Keys | None, rate: float) -> Any:
+    """A number, or keys with frames turned into seconds, as `Curve.of` takes them."""
+    return [(float(key[0]) / rate, *key[1:]) for key in value] if isinstance(value, tuple) else value
+
+
 class Kind(Protocol):
     """One kind of value."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .curves import Line, chart
-from .report import Measured, Report, Sentence, TakeOutcome
+from .report import Measured, Report, Sentence, TakeOutcome, per_frame
 
 _MARKS = {"met": "✓", "missed": "!", "note": "·"}
 
@@ -124,6 +124,15 @@ def _charts(m: Measured) -> list[str]:
     charts.append(
         chart("Newton iterations", "", m.frames, [Line("iterations", np.asarray(m.arrays["iterations"], float))])
     )
+    curves = per_frame(m)
+    told = (
+        ("Overpressure", "Pa", "pressure_Pa"),
+        ("Volume", "m³", "volume_m3"),
+        ("Exposure to the wind", "", "exposure"),
+    )
+    charts += [
+        chart(title, unit, m.frames, [Line(title, curves[name])]) for title, unit, name in told if name in curves
+    ]
     if (m.strength != m.strength[0]).any():
         charts.append(chart("Strength", "", m.frames, [Line("strength", m.strength)]))
     return charts

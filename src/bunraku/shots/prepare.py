@@ -20,12 +20,14 @@ from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve
 from bunraku.numerics import FactorisationError
 
+from .air import ShotAir, read_air
 from .findings import Place
 from .inputs import InputFile, hashed, read_guide, read_rest
+from .kinds import in_seconds
 from .preroll import with_preroll
 from .regions import guide_regions
 from .shot import Shot
-from .spec import ObjectTable, PinTable, RegionTable, in_seconds
+from .spec import ObjectTable, PinTable, RegionTable
 
 _log = logging.getLogger(__name__)
 _MOST_FRAMES = 1_000_000
@@ -60,6 +62,7 @@ class Prepared:
     """(t,) frame numbers, preroll included"""
     origin: Vector
     """(3,) [m] in the world"""
+    air: ShotAir
 
     @property
     def table(self) -> ObjectTable:
@@ -102,7 +105,7 @@ class Prepared:
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
-            threads=threads, **self._start(),
+            threads=threads, **self.air.settings, **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
@@ -128,6 +131,7 @@ def prepare(shot: Shot) -> Prepared:
             "a shell that neither obeys a guide nor is pinned falls for ever and cannot settle", got="settled",
             remedy="'guide'",
         )  # fmt: skip
+    air = read_air(shot, table, shell, clip.rate, root, place)
     held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
     place.raise_all()
     guide = _lay_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
@@ -136,7 +140,8 @@ def prepare(shot: Shot) -> Prepared:
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
     return Prepared(
-        shot=_resolved(shot, numbers), name=name, clip=clip, going=going, inputs=_inputs(name, guide_file, table),
+        shot=_resolved(shot, numbers), name=name, clip=clip, going=going,
+        inputs=_inputs(name, guide_file, table) + air.inputs, air=air.about(origin),
         guide=guide, shell=shell, tests=tests, region_names=region_names, prolongation=prolongation, material=material,
         pins=tuple(pins),
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),

@@ -26,6 +26,8 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     for table in resolved["object"].values():
         for part in ("guide", "mesh"):
             table[part] = {name: value for name, value in table[part].items() if name not in _FILES}
+    for one in resolved["physics"].get("wind", {}).get("obstacles", []):
+        del one["file"]
     inputs: dict[str, list[str]] = {}
     for one in prepared.inputs:
         inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)

@@ -175,6 +175,8 @@ def per_frame(m: Measured) -> dict[str, Vector]:
         curves["pin_residual_m"] = m.pin_gaps.max(axis=1)
     if m.residual_in_file is not None:
         curves["residual_in_file_m"] = m.residual_in_file
+    if "volume" in m.arrays:  # of all closed pieces together, and of the one under the highest pressure
+        curves |= {"volume_m3": m.arrays["volume"].sum(axis=1), "pressure_Pa": m.arrays["pressure"].max(axis=1)}
     return curves | {name: values for name, values in m.arrays.items() if values.ndim == 1}
 
 

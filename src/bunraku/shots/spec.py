@@ -13,27 +13,37 @@ from typing import Any
 
 from bunraku.contracts import InputError
 from bunraku.geometry.topology import LARGEST_COORDINATE
-from bunraku.io import UNITS
 from bunraku.materials import PRESETS, ShellMaterial, preset
 
+from .air_spec import PRESSURE, GasTable, WindTable
+from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
 from .findings import Place, nearest
-from .kinds import Choice, Either, Flag, FolderPath, InputPath, Keyed, Keys, ListOf, Number, Text, Whole, joined
+from .kinds import (
+    Choice,
+    Either,
+    Flag,
+    FolderPath,
+    InputPath,
+    Keyed,
+    Keys,
+    ListOf,
+    Number,
+    Text,
+    Whole,
+    in_seconds,
+    joined,
+)
 from .tables import Named, Table, key
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
 _OBSTACLES = "obstacles and several objects come in a later version"
 _CLUSTERS = "scales and painted regions come in a later version"
-_AXIS = Choice(("Y", "Z"))
-_UNIT = Either((Choice(tuple(UNITS)), Number(0.0, 1e6, closed=False, unit="m")))
-_UNIT_DOC = "the file's unit, by its name or its length"
-_UNIT_OTHERWISE = "the file's; files that have none (OBJ, PLY, OFF, STL, PC2, MDD) need it"
 _STRENGTH = Keyed(Number(0.0, 1.0))
 _VERTICES = ListOf(Whole(), least=1, what="a list of point numbers of the written surface, from 0")
 _FACES = ListOf(Whole(), least=1, what="a list of polygon numbers of the written surface, from 0")
 _POINT = ListOf(
     Number(-LARGEST_COORDINATE, LARGEST_COORDINATE, unit="m"), least=3, most=3, what="a point [x, y, z] in metres"
 )
-_PRIM = Text(allowed="a prim path such as '/box'")
 
 
 def _one_of(given: Mapping[str, Any], first: str, second: str, place: Place) -> str:
@@ -76,7 +86,7 @@ class GuideTable:
     """The animation to obey: of a file, or of a finished take."""
 
     file: Path | None = key(InputPath(), "the guide's file", None)
-    prim: str | None = key(_PRIM, "which mesh of a USD file", None, otherwise="the only one")
+    prim: str | None = key(PRIM, "which mesh of a USD file", None, otherwise="the only one")
     take: str | None = key(
         Text(allowed="a take in the output folder such as 'box/v003' or 'box/latest'"),
         "a finished take instead of a file", None,
@@ -88,8 +98,8 @@ class GuideTable:
     faces: Path | None = key(
         InputPath(), "the mesh file of a PC2 or MDD cache", None, otherwise="the mesh of the same name beside it"
     )
-    unit: str | float | None = key(_UNIT, _UNIT_DOC, None, otherwise=_UNIT_OTHERWISE)
-    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    unit: str | float | None = key(UNIT, UNIT_DOC, None, otherwise=UNIT_OTHERWISE)
+    up_axis: str | None = key(AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
     sew: bool = key(Flag(), "sew edges that lie on each other on every frame (texture seams) for the physics", True)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
@@ -107,9 +117,9 @@ class MeshTable:
         Whole(0, 8), "how often each triangle of the guide is split into four", None, otherwise="3; 0 with a file"
     )
     file: Path | None = key(InputPath(), "a mesh of the guide's faces whose shape is the rest shape", None)
-    prim: str | None = key(_PRIM, "which mesh of a USD file", None, otherwise="the only one")
-    unit: str | float | None = key(_UNIT, _UNIT_DOC, None, otherwise=_UNIT_OTHERWISE)
-    up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    prim: str | None = key(PRIM, "which mesh of a USD file", None, otherwise="the only one")
+    unit: str | float | None = key(UNIT, UNIT_DOC, None, otherwise=UNIT_OTHERWISE)
+    up_axis: str | None = key(AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
 
     @property
     def split(self) -> int:
@@ -180,11 +190,6 @@ class Material:
     def write(self, value: MaterialSpec, folder: Path) -> Any:
         named = {} if value.preset is None else {"preset": value.preset}
         return {**named, **{name: Keyed(Number()).write(one, folder) for name, one in value.values.items()}}
-
-
-def in_seconds(value: Keys | None, rate: float) -> Any:
-    """A number, or keys with frames turned into seconds, as `Curve.of` takes them."""
-    return [(float(key[0]) / rate, *key[1:]) for key in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,9 +291,15 @@ class ObjectTable:
         ListOf(Table(PinTable, "{ vertices = [0, 1], axes = 'xyz', to = 'start' }", PinTable.check)),
         "vertices held: vertices or region, axes, to ('start', 'guide', [x, y, z]), strength", (),
     )  # fmt: skip
+    pressure: Keys | None = key(PRESSURE, "overpressure inside a closed shell; may be keyed", None)
+    gas: GasTable | None = key(
+        Table(GasTable, "{ pressure = 500, amount = 1 }", GasTable.check), "gas shut into a closed shell instead", None
+    )
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """Pins must name regions there are."""
+        """Pins must name regions there are; pressure is given or that of a gas."""
+        if "pressure" in given and "gas" in given:
+            place.refuse("has either a given pressure or an enclosed gas", got="both", remedy="gas = { pressure = … }")
         regions, pins = given.get("regions", {}), given.get("pins", [])
         names = list(regions) if isinstance(regions, dict) else []
         for k, pin in enumerate(pins if isinstance(pins, list) else []):
@@ -318,6 +329,9 @@ class PhysicsTable:
         Choice(("guide", "rest", "settled")),
         "first pose: the guide's, the rest shape, or hanging in equilibrium",
         "guide",
+    )
+    wind: WindTable | None = key(
+        Table(WindTable, "{ velocity = [5, 0, 0], turbulence = 0.3 }", WindTable.check), "moving air", None
     )
 
 

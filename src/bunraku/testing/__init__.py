@@ -7,6 +7,8 @@ from .differences import falls_as as falls_as
 from .energies import check_energy as check_energy
 from .energies import dense_tangent as dense_tangent
 from .probes import Probe as Probe
+from .probes import closed_probes as closed_probes
+from .probes import icosphere as icosphere
 from .probes import sheet as sheet
 from .probes import shell_probes as shell_probes
 from .steppers import check_stepper as check_stepper

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.contracts import Faces, Points
-from bunraku.geometry import TriMesh, face_areas
+from bunraku.geometry import TriMesh, face_areas, subdivide
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,43 @@ def sheet(columns: int = 2, rows: int = 2, length: float = 1.0, width: float | N
         np.stack([np.stack([a, b, d], axis=1), np.stack([b, c, d], axis=1)], axis=1),
     )
     return TriMesh(rest, pair.reshape(-1, 3))
+
+
+def icosphere(levels: int = 0, radius: float = 1.0) -> TriMesh:
+    """A sphere about the origin, wound outwards: the icosahedron, each face split into 4 ** levels."""
+    golden = 0.5 * (1.0 + np.sqrt(5.0))
+    corners = np.array([[0.0, s, t * golden] for s in (-1.0, 1.0) for t in (-1.0, 1.0)])
+    corners = np.concatenate([np.roll(corners, shift, axis=1) for shift in range(3)])
+    apart = np.linalg.norm(corners[:, None] - corners[None], axis=2) < 2.1  # edges have length 2
+    i, j, k = np.nonzero(apart[:, :, None] & apart[:, None, :] & apart[None, :, :])
+    faces = np.stack([i, j, k], axis=1)[(i < j) & (j < k)]
+    a, b, c = (corners[faces[:, m]] for m in range(3))
+    inward = np.einsum("fi,fi->f", a, np.cross(b - a, c - a)) < 0.0
+    faces[inward] = faces[inward][:, ::-1]
+    mesh = TriMesh(corners, faces)
+    for _ in range(levels):  # onto the sphere after each split, so that faces stay alike
+        mesh, _ = subdivide(mesh.with_rest(_on_sphere(mesh.rest)), 1)
+    return mesh.with_rest(radius * _on_sphere(mesh.rest))
+
+
+def _on_sphere(x: Points) -> Points:
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def closed_probes(mesh: TriMesh, *, count: int = 6, seed: int = 0) -> list[Probe]:
+    """`count` random states of a closed mesh, one far from the origin, and one pressed nearly flat."""
+    generator = np.random.default_rng(seed)
+    edge = float(np.sqrt(face_areas(mesh.rest, mesh.faces).mean()))
+
+    def shaken(x: Points, amount: float) -> Points:
+        return x + amount * edge * generator.uniform(-1.0, 1.0, x.shape)
+
+    shapes = {f"random {k}": shaken(mesh.rest, 0.3) for k in range(count)}
+    shapes["far away"] = shaken(mesh.rest, 0.3) + 4.0 * mesh.size
+    flat = shaken(mesh.rest, 0.1)
+    flat[:, 1] *= 5e-4
+    shapes["pressed flat"] = flat
+    return [Probe(name, x, smallest_height(x, mesh.faces)) for name, x in shapes.items()]
 
 
 def shell_probes(mesh: TriMesh, *, count: int = 10, seed: int = 0) -> list[Probe]:

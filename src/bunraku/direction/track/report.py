@@ -11,6 +11,8 @@ from bunraku.contracts import Array, Outcome, Solution, State, Vector
 from bunraku.dynamics import System
 from bunraku.energies import Bending, GravityEnergy, Membrane
 
+from .air import Air
+
 
 @dataclass(frozen=True, eq=False)
 class TrackReport:
@@ -23,12 +25,13 @@ class TrackReport:
     regions: int
     conditions: tuple[LinearConstraint, ...]
     """the averages, if there are any, then the pins"""
+    air: Air
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
         rows = 3 * self.regions
         last = steps[-1].stats if steps else None
-        residual = np.concatenate([np.zeros(0), *(c.residual(state) for c in self.conditions)])
+        residual = self._residual(state) if last is None or self._drifting else last["residual"]
         force = -last["multipliers"][:rows] if last else np.zeros(rows)
         return {
             "residual": np.linalg.norm(residual[:rows].reshape(-1, 3), axis=1),
@@ -38,11 +41,20 @@ class TrackReport:
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
             "bending": np.array(self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)),
             "gravity": np.array(self.weight.value(x)),
+            **self.air.report(state),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
             "seconds": np.array(sum(step.stats["seconds"]["total"] for step in steps)),
         }
+
+    @property
+    def _drifting(self) -> bool:
+        """Whether steps meet something else than what was directed (rates, for comparison)."""
+        return any(condition.differential for condition in self.conditions)
+
+    def _residual(self, state: State) -> Vector:
+        return np.concatenate([np.zeros(0), *(condition.residual(state) for condition in self.conditions)])
 
     def _of_pins(self, residual: Vector) -> Vector:
         """(p,) the largest distance of a pinned coordinate from its goal, per pin [m]."""

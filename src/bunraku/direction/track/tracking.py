@@ -10,12 +10,13 @@ from bunraku.contracts import Array, Flags, Points, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import Bending, Drag, GravityEnergy, Membrane
+from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
-from bunraku.motion import Animation, Curve, CurveLike
+from bunraku.motion import Animation, CurveLike
 from bunraku.numerics import use_threads
 
+from .air import air_of
 from .averages import average_constraint, independent
 from .report import TrackReport
 from .settings import GRAVITY, TrackSettings
@@ -31,7 +32,8 @@ def track(
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
-    enforcement: str = "position", threads: int | None = None, single: bool = True,
+    enforcement: str = "position", wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
+    threads: int | None = None, single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -57,11 +59,16 @@ def track(
         enforcement: "velocity" holds rates instead of positions, for comparison only.
         threads: of kernels and solver; None takes all cores.
         single: factorise in single precision and refine in double.
+        wind: a `Wind`; the material's own air drag is then felt relative to it.
+        pressure: overpressure inside a closed shell [Pa]; may be keyed.
+        gas: a `Gas` shut into a closed shell, instead of a given pressure.
 
     Returns:
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `pin_residual`
-        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m].
+        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
+        with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
+        (t,), the share of the shell that it reaches.
     """
     knobs = {
         "gravity": gravity, "substeps": substeps, "iterations": iterations, "tolerance": tolerance,
@@ -69,12 +76,14 @@ def track(
         "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
         "threads": threads, "single": single,
     }  # fmt: skip
-    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **knobs))
+    given = {"wind": wind, "pressure": pressure, "gas": gas}
+    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
 
 
 def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
-    pins: Sequence[Pin] | Pin = (), **settings: object,
+    pins: Sequence[Pin] | Pin = (), wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
+    **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
@@ -97,7 +106,8 @@ def tracking_job(
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
-    energies = (membrane, *bends, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
+    air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
+    energies = (membrane, *bends, weight, *air.energies)
     conditions = tuple(c for c in (averages, *pinned) if c is not None)
     system = System(mass, energies, conditions)
     newton = NewtonSettings(
@@ -105,7 +115,7 @@ def tracking_job(
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
-    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, conditions)
+    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, conditions, air)
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": 0 if tests is None else tests.count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -133,5 +143,3 @@ def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
     return np.all(held[shell.faces], axis=1)
 
 
-def _has_drag(blend: MaterialBlend) -> bool:
-    return any(Curve.of(material.drag).values.any() for material in blend.materials)
