@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "bunraku"
 
 ROOMS = (
-    "contracts", "geometry", "motion", "numerics", "materials", "energies", "constraints", "collision", "dynamics",
+    "contracts", "geometry", "motion", "numerics", "rigs", "materials", "energies", "constraints", "collision", "dynamics",
     "direction", "io", "render", "scenes", "shots", "bench", "cli", "studio", "testing",
 )  # fmt: skip
 """top to bottom: a room imports only rooms above it"""

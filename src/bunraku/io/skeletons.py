@@ -1,0 +1,126 @@
+"""Reading skeletons with their motion, and the rigs of files that have one."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bunraku.contracts import InputError, input_error
+from bunraku.geometry import check_coordinates
+from bunraku.rigs import Skeleton
+
+from .axes import check_units, doubt_about_unit, length_of, to_metres, unit_name
+from .bvh import read_bvh
+from .files import is_there, missing
+
+_log = logging.getLogger(__name__)
+
+_USD = (".usd", ".usda", ".usdc", ".usdz")
+_GLTF = (".gltf", ".glb")
+SKELETONS = (".bvh", *_GLTF, *_USD)
+"""suffixes of files that may hold a skeleton"""
+
+
+@dataclass(frozen=True, eq=False)
+class SkeletonRecording:
+    """A skeleton as a file tells it, in its own unit and axes."""
+
+    path: Path
+    skeleton: Skeleton
+    meters_per_unit: float | None
+    """[m]; None where the file does not say"""
+    up_axis: str
+    prim_path: str = ""
+
+    def in_metres(self, unit: str | float | None = None, up_axis: str | None = None) -> Skeleton:
+        """The skeleton [m, Y-up]; unit and axis override the file's, where neither says it is metres and Y."""
+        length = length_of(unit) if unit is not None else self.meters_per_unit or 1.0
+        axis = up_axis or self.up_axis
+        check_units(length, axis, str(self.path))
+        out = self.skeleton.scaled(length)
+        if axis == "Z":
+            out = out.turned(to_metres(np.eye(3), 1.0, "Z").T)
+        ends = np.concatenate([out.bind[:, :3, 3], out.bones().tails])
+        check_coordinates(ends, f"{self.path}, the joints")
+        check_coordinates(out.motion.translations.reshape(-1, 3), f"{self.path}, the motion")
+        if unit is None and self.meters_per_unit is None and (doubt := doubt_about_unit(ends, length)):
+            _log.warning("%s does not say its unit; it %s", self.path, doubt)
+        return out
+
+    def facts(self, unit: str | float | None = None, up_axis: str | None = None) -> list[str]:
+        """What the file holds, a sentence each."""
+        skeleton = self.in_metres(unit, up_axis)
+        roots, count = int((skeleton.parents < 0).sum()), len(skeleton.times)
+        size = np.ptp(np.concatenate([skeleton.bind[:, :3, 3], skeleton.bones().tails]), axis=0)
+        known = unit is not None or self.meters_per_unit is not None
+        length = length_of(unit) if unit is not None else self.meters_per_unit or 1.0
+        said = f"Unit {unit_name(length)}, {up_axis or self.up_axis} up." if known else (
+            "The file does not say its unit. A shot needs unit = … or fit = true."
+        )  # fmt: skip
+        bones = len(skeleton.bones().joints)
+        return [
+            f"A skeleton of {skeleton.joint_count} joints, {roots} of them roots, with {bones} bones.", said,
+            f"{count} frames at {skeleton.rate:g} frames/s, {skeleton.times[-1] - skeleton.times[0]:.2f} s.",
+            f"Its bind pose is {size[0]:.3g} × {size[1]:.3g} × {size[2]:.3g} {'m' if known else 'units'}.",
+        ]  # fmt: skip
+
+
+def record_skeleton(path: str | Path, *, clip: str | None = None, prim: str | None = None) -> SkeletonRecording:
+    """What a file says about its skeleton; parameters as for `read_skeleton`."""
+    source = Path(path)
+    check_skeleton_there(source)
+    suffix = source.suffix.lower()
+    if suffix in _USD:
+        _refuse("clip", clip, source)
+        from .usd import read_usd_skeleton
+
+        return read_usd_skeleton(source, prim)
+    if suffix in _GLTF:
+        from .gltf import read_gltf_skeleton
+
+        found = read_gltf_skeleton(source, prim, clip=clip)
+        return SkeletonRecording(source, found.skeleton, 1.0, "Y", found.prim_path)
+    _refuse("clip", clip, source)
+    _refuse("prim", prim, source)
+    return SkeletonRecording(source, read_bvh(source), None, "Y")
+
+
+def read_skeleton(
+    path: str | Path,
+    *,
+    unit: str | float | None = None,
+    up_axis: str | None = None,
+    clip: str | None = None,
+    prim: str | None = None,
+) -> Skeleton:
+    """The skeleton of a BVH, glTF or USD file with its motion [m, Y-up, s].
+
+    BVH files have no unit and no axis: `unit` ('cm', or its length in metres) and `up_axis` ('Z') say them; metres and
+    Y where not given. `clip` names one of a glTF file's animations, `prim` a skinned mesh of it, or the skeleton of a
+    USD file, where there are several. The motion is sampled at the file's frames; time is frame / rate.
+    """
+    return record_skeleton(path, clip=clip, prim=prim).in_metres(unit, up_axis)
+
+
+def check_skeleton_there(path: str | Path) -> None:
+    """Refuse what is not there or is of no kind that holds a skeleton."""
+    source = Path(path)
+    if source.suffix.lower() not in SKELETONS:
+        raise input_error("holds no skeleton", where=str(source), got=source.suffix or "no suffix",
+                          allowed=", ".join(SKELETONS))  # fmt: skip
+    if not is_there(source):
+        raise missing(source)
+
+
+def _refuse(name: str, value: str | None, path: Path) -> None:
+    if value is not None:
+        raise no_such_choice(name, value, path)
+
+
+def no_such_choice(name: str, value: str, path: Path) -> InputError:
+    """The refusal of a choice that a kind of file does not have."""
+    return input_error(f"{path.suffix.lower()} files have no {name}", where=str(path), got=value,
+                       remedy=f"leave {name} out")  # fmt: skip

@@ -1,0 +1,110 @@
+"""Which bones a vertex sees through the inside of its mesh.
+
+The kernels are compiled, so this file is imported by those who call them when they do, never with the package.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from bunraku.contracts import Array, Flags, Points
+from bunraku.geometry import TriMesh, vertex_normals
+from bunraku.geometry.bvh import DEEPEST, build_tree
+
+
+def nearest_seen(mesh: TriMesh, targets: Array, distances: Array, tie: float) -> Flags:
+    """(n, b) whether a bone is the nearest of those each vertex sees, or as near as that up to a factor 1 + tie.
+
+    `targets` (n, b, 3): the place of each bone nearest to each vertex, `distances` (n, b) how far it is. A bone is seen
+    where the straight line to it starts inwards and meets no face.
+    """
+    middle = 0.5 * (mesh.rest.min(axis=0) + mesh.rest.max(axis=0))
+    x = mesh.rest - middle
+    seen = np.zeros(distances.shape, np.bool_)
+    tree = build_tree(x, mesh.faces)
+    order = np.argsort(distances, axis=1, kind="stable")
+    normals = vertex_normals(mesh.rest, mesh.faces)
+    _look(x, normals, mesh.faces, targets - middle, distances, order, tie, *tree, seen)
+    return seen
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def _look(x, normals, faces, targets, distances, order, tie, low, high, second, first, held, faces_of, seen):
+    for v in prange(len(x)):
+        best = np.inf
+        stack = np.empty(DEEPEST, np.int64)
+        for k in range(order.shape[1]):
+            bone = order[v, k]
+            if distances[v, bone] > best * (1.0 + tie):
+                break
+            if _sees(v, targets[v, bone], x, normals, faces, low, high, second, first, held, faces_of, stack):
+                seen[v, bone] = True
+                best = min(best, distances[v, bone])
+
+
+@njit(error_model="numpy")
+def _sees(v, target, x, normals, faces, low, high, second, first, held, faces_of, stack):
+    """Whether the line from vertex v to the target starts inwards and meets no face but those of v."""
+    d0, d1, d2 = target[0] - x[v, 0], target[1] - x[v, 1], target[2] - x[v, 2]
+    if d0 * normals[v, 0] + d1 * normals[v, 1] + d2 * normals[v, 2] > 0.0:
+        return False
+    stack[0], depth = 0, 1
+    while depth > 0:
+        depth -= 1
+        box = stack[depth]
+        if not _crosses_box(x[v], d0, d1, d2, low[box], high[box]):
+            continue
+        if second[box] >= 0:
+            stack[depth], stack[depth + 1] = second[box], box + 1
+            depth += 2
+            continue
+        for k in range(first[box], first[box] + held[box]):
+            f = faces_of[k]
+            a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+            if v not in (a, b, c) and _crosses_face(x[v], d0, d1, d2, x[a], x[b], x[c]):
+                return False
+    return True
+
+
+@njit(error_model="numpy")
+def _crosses_box(p, d0, d1, d2, low, high):
+    """Whether the line from p to p + d passes through a box."""
+    begin, end = 0.0, 1.0
+    for axis in range(3):
+        d = d0 if axis == 0 else d1 if axis == 1 else d2
+        if d == 0.0:
+            if p[axis] < low[axis] or p[axis] > high[axis]:
+                return False
+            continue
+        a, b = (low[axis] - p[axis]) / d, (high[axis] - p[axis]) / d
+        begin, end = max(begin, min(a, b)), min(end, max(a, b))
+    return begin <= end
+
+
+@njit(error_model="numpy")
+def _crosses_face(p, d0, d1, d2, a, b, c):
+    """Whether the line from p to p + d passes through a triangle [Möller 1997]."""
+    u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    v0, v1, v2 = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    n0, n1, n2 = d1 * v2 - d2 * v1, d2 * v0 - d0 * v2, d0 * v1 - d1 * v0
+    volume = u0 * n0 + u1 * n1 + u2 * n2
+    if volume == 0.0:
+        return False
+    r0, r1, r2 = p[0] - a[0], p[1] - a[1], p[2] - a[2]
+    s = (r0 * n0 + r1 * n1 + r2 * n2) / volume
+    q0, q1, q2 = r1 * u2 - r2 * u1, r2 * u0 - r0 * u2, r0 * u1 - r1 * u0
+    t = (d0 * q0 + d1 * q1 + d2 * q2) / volume
+    along = (v0 * q0 + v1 * q1 + v2 * q2) / volume
+    return s >= 0.0 and t >= 0.0 and s + t <= 1.0 and 0.0 < along < 1.0
+
+
+def on_bones(x: Points, heads: Points, tails: Points) -> tuple[Array, Array]:
+    """The places (n, b, 3) of bones (b, 3) nearest to points (n, 3), and how far (n, b) they are."""
+    span = tails - heads
+    square = np.einsum("bi,bi->b", span, span)
+    along = (x @ span.T - np.einsum("bi,bi->b", heads, span)) / np.where(square > 0, square, 1.0)
+    places = heads + np.clip(along, 0.0, 1.0)[:, :, None] * span
+    return places, np.linalg.norm(places - x[:, None], axis=2)
+
+
