@@ -145,7 +145,8 @@ def _read_hierarchy(words: _Words) -> list[_Joint]:
             words.take()
             (_read_offset if keyword == "offset" else _read_channels)(words, nodes[open_nodes[-1]])
         else:
-            words.refuse("unknown word", keyword, "OFFSET, CHANNELS, JOINT, End Site, }" if open_nodes else "ROOT, MOTION")
+            allowed = "OFFSET, CHANNELS, JOINT, End Site, }" if open_nodes else "ROOT, MOTION"
+            words.refuse("unknown word", keyword, allowed)
     if open_nodes:
         node = nodes[open_nodes[-1]]
         words.refuse(f"{node.name!r} is opened on line {node.line} and never closed: a }} is missing")

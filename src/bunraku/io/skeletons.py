@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from bunraku.contracts import InputError, input_error
-from bunraku.geometry import check_coordinates
-from bunraku.rigs import Skeleton
+from bunraku.geometry import TriMesh, check_coordinates
+from bunraku.rigs import Rig, Skeleton
 
 from .axes import check_units, doubt_about_unit, length_of, to_metres, unit_name
 from .bvh import read_bvh
 from .files import is_there, missing
+from .read import read_clip
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +78,8 @@ def record_skeleton(path: str | Path, *, clip: str | None = None, prim: str | No
         _refuse("clip", clip, source)
         from .usd import read_usd_skeleton
 
-        return read_usd_skeleton(source, prim)
+        told = read_usd_skeleton(source, prim)
+        return SkeletonRecording(source, told.skeleton, told.unit, told.up_axis, told.prim_path)
     if suffix in _GLTF:
         from .gltf import read_gltf_skeleton
 
@@ -103,6 +105,42 @@ def read_skeleton(
     USD file, where there are several. The motion is sampled at the file's frames; time is frame / rate.
     """
     return record_skeleton(path, clip=clip, prim=prim).in_metres(unit, up_axis)
+
+
+def read_rig(
+    path: str | Path,
+    prim: str | None = None,
+    *,
+    clip: str | None = None,
+    unit: str | float | None = None,
+    up_axis: str | None = None,
+    sew: bool = True,
+) -> Rig:
+    """A glTF or USD character with the weights of its file [m, Y-up]: its mesh in the bind pose, welded as by `read_mesh`.
+
+    Without what is not a skeleton's: blend shapes and morph targets. Parameters as for `read_animation`.
+    """
+    source = Path(path)
+    if source.suffix.lower() not in (*_GLTF, *_USD):
+        raise input_error("holds no rig", where=str(source), got=source.suffix or "no suffix",
+                          allowed=", ".join((*_GLTF, *_USD)), remedy="bind a mesh to its skeleton: bind")  # fmt: skip
+    if source.suffix.lower() in _USD:
+        _refuse("clip", clip, source)
+        from .usd import read_usd_rig
+
+        told = read_usd_rig(source, prim)
+        found = SkeletonRecording(source, told.skeleton, told.unit, told.up_axis, told.prim_path)
+    else:
+        from .gltf import read_gltf_skeleton
+
+        told = read_gltf_skeleton(source, prim, clip=clip)
+        found = SkeletonRecording(source, told.skeleton, 1.0, "Y", told.prim_path)
+    baked = read_clip(source, found.prim_path, clip=clip, unit=unit, up_axis=up_axis, sew=sew)
+    points, weights = told.points, told.weights
+    assert points is not None and weights is not None
+    own = baked.welded.point_of_vertex
+    rest = to_metres(points[own], baked.meters_per_unit, baked.up_axis)
+    return Rig(TriMesh(rest, baked.mesh.faces), found.in_metres(unit, up_axis), weights[own])
 
 
 def check_skeleton_there(path: str | Path) -> None:

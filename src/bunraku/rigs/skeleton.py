@@ -158,22 +158,16 @@ class Skeleton:
                        motion=replace(motion, rotations=rotations, translations=translations))  # fmt: skip
 
     def fitted(self, mesh: TriMesh) -> Skeleton:
-        """The skeleton made as tall as a mesh [m, Y-up], its bind pose moved into the mesh's bounding box.
+        """The skeleton scaled to a mesh's height [m, Y-up], its bind pose moved into it joint by joint. Rough.
 
-        Rough: it knows heights and middles, not limbs. Mesh and bind pose must stand alike (`bound_at` chooses another
-        bind pose). The motion is scaled about the origin and stays where it was recorded.
+        First the bounding boxes are laid over each other: height, floor, middle. Then each joint moves, across its
+        bone, to the middle of its limb, or well into a thicker part, where the mesh is closed around it; the bones of
+        the motion change their length with it, turns stay. Mesh and bind pose must stand and face alike (`bound_at`
+        chooses another pose). The motion is scaled about the origin and stays where it was recorded.
         """
-        bones = self.bones()
-        ends = np.concatenate([self.bind[:, :3, 3], bones.tails])
-        height, tall = np.ptp(ends[:, 1]), np.ptp(mesh.rest[:, 1]) if mesh.point_count else 0.0
-        if not (height > 0 and tall > 0):
-            raise input_error("a skeleton or mesh without height cannot be fitted", got=f"{height:g} m and {tall:g} m")
-        factor = float(tall / height)
-        out = self.scaled(factor)
-        middle, wanted = _middle_and_floor(ends * factor), _middle_and_floor(mesh.rest)
-        bind = out.bind.copy()
-        bind[:, :3, 3] += wanted - middle
-        return replace(out, bind=bind)
+        from .fitting import fitted
+
+        return fitted(self, mesh)
 
     def _named(self, which: Array) -> str:
         return ", ".join(self.names[k] for k in np.flatnonzero(which)[:5])
@@ -186,12 +180,6 @@ def worlds_of(parents: Integers, local: Array) -> Array:
         if parent >= 0:
             out[:, joint] = out[:, parent] @ local[:, joint]
     return out
-
-
-def _middle_and_floor(x: Points) -> Vector:
-    """(3,) the middle of the bounding box in x and z, its floor in y."""
-    low, high = x.min(axis=0), x.max(axis=0)
-    return np.array([0.5 * (low[0] + high[0]), low[1], 0.5 * (low[2] + high[2])])
 
 
 def _between(times: Vector, asked: Vector) -> tuple[Integers, Integers, Vector]:

@@ -1,4 +1,4 @@
-"""Which bones a vertex sees through the inside of its mesh.
+"""Straight lines through the inside of a mesh: which bones a vertex sees, where a line meets the surface.
 
 The kernels are compiled, so this file is imported by those who call them when they do, never with the package.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from bunraku.contracts import Array, Flags, Points
+from bunraku.contracts import Array, Flags, Points, Vector
 from bunraku.geometry import TriMesh, vertex_normals
 from bunraku.geometry.bvh import DEEPEST, build_tree
 
@@ -49,22 +49,30 @@ def _sees(v, target, x, normals, faces, low, high, second, first, held, faces_of
     d0, d1, d2 = target[0] - x[v, 0], target[1] - x[v, 1], target[2] - x[v, 2]
     if d0 * normals[v, 0] + d1 * normals[v, 1] + d2 * normals[v, 2] > 0.0:
         return False
+    return _first(v, x[v], d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, True) == np.inf
+
+
+@njit(error_model="numpy")
+def _first(own, p, d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, any_will_do):
+    """Where the line from p to p + d meets a face without the vertex `own` first, or one of them; inf: nowhere."""
+    best = np.inf
     stack[0], depth = 0, 1
     while depth > 0:
         depth -= 1
         box = stack[depth]
-        if not _crosses_box(x[v], d0, d1, d2, low[box], high[box]):
+        if not _crosses_box(p, d0, d1, d2, low[box], high[box]):
             continue
         if second[box] >= 0:
             stack[depth], stack[depth + 1] = second[box], box + 1
             depth += 2
             continue
         for k in range(first[box], first[box] + held[box]):
-            f = faces_of[k]
-            a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
-            if v not in (a, b, c) and _crosses_face(x[v], d0, d1, d2, x[a], x[b], x[c]):
-                return False
-    return True
+            a, b, c = faces[faces_of[k], 0], faces[faces_of[k], 1], faces[faces_of[k], 2]
+            if own != a and own != b and own != c:
+                best = min(best, _crosses_face(p, d0, d1, d2, x[a], x[b], x[c]))
+                if any_will_do and best < np.inf:
+                    return best
+    return best
 
 
 @njit(error_model="numpy")
@@ -84,19 +92,36 @@ def _crosses_box(p, d0, d1, d2, low, high):
 
 @njit(error_model="numpy")
 def _crosses_face(p, d0, d1, d2, a, b, c):
-    """Whether the line from p to p + d passes through a triangle [Möller 1997]."""
+    """Where between p (0) and p + d (1) the line passes through a triangle; inf: nowhere [Möller 1997]."""
     u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     v0, v1, v2 = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     n0, n1, n2 = d1 * v2 - d2 * v1, d2 * v0 - d0 * v2, d0 * v1 - d1 * v0
     volume = u0 * n0 + u1 * n1 + u2 * n2
     if volume == 0.0:
-        return False
+        return np.inf
     r0, r1, r2 = p[0] - a[0], p[1] - a[1], p[2] - a[2]
     s = (r0 * n0 + r1 * n1 + r2 * n2) / volume
     q0, q1, q2 = r1 * u2 - r2 * u1, r2 * u0 - r0 * u2, r0 * u1 - r1 * u0
     t = (d0 * q0 + d1 * q1 + d2 * q2) / volume
     along = (v0 * q0 + v1 * q1 + v2 * q2) / volume
-    return s >= 0.0 and t >= 0.0 and s + t <= 1.0 and 0.0 < along < 1.0
+    hit = s >= 0.0 and t >= 0.0 and s + t <= 1.0 and 0.0 < along < 1.0
+    return along if hit else np.inf
+
+
+def first_hits(mesh: TriMesh, origins: Points, lines: Points) -> Vector:
+    """(m,) where along lines (m, 3) from origins (m, 3), from 0 to 1, the mesh is met first; inf: nowhere."""
+    out = np.full(len(origins), np.inf)
+    tree = build_tree(mesh.rest, mesh.faces)
+    _hit(origins, np.ascontiguousarray(lines), mesh.rest, mesh.faces, *tree, out)
+    return out
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def _hit(origins, lines, x, faces, low, high, second, first, held, faces_of, out):
+    for k in prange(len(origins)):
+        stack = np.empty(DEEPEST, np.int64)
+        d0, d1, d2 = lines[k, 0], lines[k, 1], lines[k, 2]
+        out[k] = _first(-1, origins[k], d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, False)
 
 
 def on_bones(x: Points, heads: Points, tails: Points) -> tuple[Array, Array]:
@@ -106,5 +131,3 @@ def on_bones(x: Points, heads: Points, tails: Points) -> tuple[Array, Array]:
     along = (x @ span.T - np.einsum("bi,bi->b", heads, span)) / np.where(square > 0, square, 1.0)
     places = heads + np.clip(along, 0.0, 1.0)[:, :, None] * span
     return places, np.linalg.norm(places - x[:, None], axis=2)
-
-

@@ -100,7 +100,7 @@ def bake(accessors: Accessors, tree: Tree, body: Body, motion: Motion, times: Ve
     """(t, n, 3) points in the world."""
     count = len(body.shape.points)
     out = np.empty((len(times), count, 3))
-    rows = carrying(body.share, _morphed(accessors, body, body.default_weights))
+    rows = carrying(body.share, morphed(accessors, body, body.default_weights))
     track = motion.tracks.get((body.node, "weights"))
     work = 0.0
     for span in _spans(len(times), 16 * len(tree.lineage(body.joints)) + 3 * count):
@@ -112,7 +112,7 @@ def bake(accessors: Accessors, tree: Tree, body: Body, motion: Motion, times: Ve
             work += np.count_nonzero(weights) * float(count)
             if work > _MOST_WORK:
                 tree.node(body.node).refuse("too many morph targets, points and frames to bake", remedy="give rate=")
-            points = _morphed(accessors, body, weights)
+            points = morphed(accessors, body, weights)
             rows.data.reshape(-1, 4)[:, :3] = body.weights[:, None] * points[body.points]
             out[span.start + k] = rows @ moved[:, 3 * k : 3 * k + 3]
     return out
@@ -154,7 +154,7 @@ def _carried(tree: Tree, body: Body, motion: Motion, times: Vector) -> Array:
     return carried(moves)
 
 
-def _morphed(accessors: Accessors, body: Body, weights: Vector) -> Points:
+def morphed(accessors: Accessors, body: Body, weights: Vector) -> Points:
     """(n, 3) points as stored, moved by the morph targets."""
     points = body.shape.points.copy()
     _add_targets(points, accessors, body, weights, "POSITION")
