@@ -119,11 +119,10 @@ def read_bvh(path: Path) -> Skeleton:
     if found is None:
         raise _refusal(str(path), text.line_at(len(text.data)), "is cut short: it has no MOTION")
     joints = [node for node in nodes if not node.is_tip]
-    rows, frame_time, rate = _read_motion(text.part(found.end()), sum(len(one.channels or ()) for one in joints))
+    rows, rate = _read_motion(text.part(found.end()), sum(len(one.channels or ()) for one in joints))
     if len(rows) * len(joints) > _MOST_POSES:
         raise input_error("has too many frames and joints", where=str(path), got=f"{len(rows)} × {len(joints)}",
                           allowed=f"up to {_MOST_POSES} together", remedy="cut it into parts")  # fmt: skip
-    del frame_time
     return _skeleton(nodes, rows, rate)
 
 
@@ -205,13 +204,13 @@ def _check_complete(words: _Words, node: _Joint) -> None:
         words.refuse(f"{node.name!r} of line {node.line} has no OFFSET")
 
 
-def _read_motion(text: Text, channels: int) -> tuple[Array, float, float]:
-    """(t, c) numbers, the time [s] between frames and their rate [1/s]. `text` begins behind MOTION."""
+def _read_motion(text: Text, channels: int) -> tuple[Array, float]:
+    """(t, c) numbers and the rate [1/s] of their frames. `text` begins behind MOTION."""
     header = _HEADER.match(text.data)
     if header is None:
         raise text.refusal("MOTION must be followed by 'Frames: …' and 'Frame Time: …'", 0)
     frames = _count(text, header)
-    frame_time, rate = _rate(text, header)
+    rate = _rate(text, header)
     body = text.part(header.end())
     first, counts = body.rows()
     wrong = np.flatnonzero(counts != channels)
@@ -226,7 +225,7 @@ def _read_motion(text: Text, channels: int) -> tuple[Array, float, float]:
     bad = np.flatnonzero(~(np.abs(values) <= _LARGEST))
     if len(bad):
         raise body.refusal("is not a finite number", int(bad[0]))
-    return values.reshape(frames, channels), frame_time, rate
+    return values.reshape(frames, channels), rate
 
 
 def _count(text: Text, header: re.Match[bytes]) -> int:
@@ -237,8 +236,8 @@ def _count(text: Text, header: re.Match[bytes]) -> int:
     return int(word)
 
 
-def _rate(text: Text, header: re.Match[bytes]) -> tuple[float, float]:
-    """The time between frames [s] and the rate [1/s] it means: a usual one where its digits allow that."""
+def _rate(text: Text, header: re.Match[bytes]) -> float:
+    """The rate [1/s] that the time between frames means: a usual one where its digits allow that."""
     word = header.group(2)
     value = float(word) if is_number(word) else math.nan
     if not (math.isfinite(value) and 1e-6 <= value <= 1e6):
@@ -249,7 +248,7 @@ def _rate(text: Text, header: re.Match[bytes]) -> tuple[float, float]:
     rate = 1.0 / value
     usual = [float(round(rate)), round(rate * 1.001) * 1000.0 / 1001.0]
     near = [one for one in usual if one > 0 and abs(1.0 / one - value) <= last]
-    return value, min(near, key=lambda one: abs(one - rate), default=rate)
+    return min(near, key=lambda one: abs(one - rate), default=rate)
 
 
 def _skeleton(nodes: list[_Joint], rows: Array, rate: float) -> Skeleton:

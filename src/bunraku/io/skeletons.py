@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import InputError, input_error
+from bunraku.contracts import InputError, Points, input_error
 from bunraku.geometry import TriMesh, check_coordinates
 from bunraku.rigs import Rig, Skeleton
 
 from .axes import check_units, doubt_about_unit, length_of, to_metres, unit_name
 from .bvh import read_bvh
 from .files import is_there, missing
-from .read import read_clip
+from .read import input_files, read_clip
 
 _log = logging.getLogger(__name__)
 
@@ -44,26 +44,29 @@ class SkeletonRecording:
         out = self.skeleton.scaled(length)
         if axis == "Z":
             out = out.turned(to_metres(np.eye(3), 1.0, "Z").T)
-        ends = np.concatenate([out.bind[:, :3, 3], out.bones().tails])
-        check_coordinates(ends, f"{self.path}, the joints")
+        check_coordinates(_ends(out), f"{self.path}, the joints")
         check_coordinates(out.motion.translations.reshape(-1, 3), f"{self.path}, the motion")
-        if unit is None and self.meters_per_unit is None and (doubt := doubt_about_unit(ends, length)):
-            _log.warning("%s does not say its unit; it %s", self.path, doubt)
         return out
+
+    def doubt(self) -> str:
+        """'' or a guess of the unit, where the file does not say it and the size in metres is odd."""
+        return "" if self.meters_per_unit is not None else doubt_about_unit(_ends(self.skeleton), 1.0)
 
     def facts(self, unit: str | float | None = None, up_axis: str | None = None) -> list[str]:
         """What the file holds, a sentence each."""
         skeleton = self.in_metres(unit, up_axis)
         roots, count = int((skeleton.parents < 0).sum()), len(skeleton.times)
-        size = np.ptp(np.concatenate([skeleton.bind[:, :3, 3], skeleton.bones().tails]), axis=0)
+        size = np.ptp(_ends(skeleton), axis=0)
         known = unit is not None or self.meters_per_unit is not None
         length = length_of(unit) if unit is not None else self.meters_per_unit or 1.0
         said = f"Unit {unit_name(length)}, {up_axis or self.up_axis} up." if known else (
             "The file does not say its unit. A shot needs unit = … or fit = true."
         )  # fmt: skip
         bones = len(skeleton.bones().joints)
+        doubt = "" if known else self.doubt()
         return [
             f"A skeleton of {skeleton.joint_count} joints, {roots} of them roots, with {bones} bones.", said,
+            *([f"It {doubt}."] if doubt else []),
             f"{count} frames at {skeleton.rate:g} frames/s, {skeleton.times[-1] - skeleton.times[0]:.2f} s.",
             f"Its bind pose is {size[0]:.3g} × {size[1]:.3g} × {size[2]:.3g} {'m' if known else 'units'}.",
         ]  # fmt: skip
@@ -104,7 +107,15 @@ def read_skeleton(
     Y where not given. `clip` names one of a glTF file's animations, `prim` a skinned mesh of it, or the skeleton of a
     USD file, where there are several. The motion is sampled at the file's frames; time is frame / rate.
     """
-    return record_skeleton(path, clip=clip, prim=prim).in_metres(unit, up_axis)
+    found = record_skeleton(path, clip=clip, prim=prim)
+    if unit is None and (doubt := found.doubt()):
+        _log.warning("%s does not say its unit; it %s", path, doubt)
+    return found.in_metres(unit, up_axis)
+
+
+def _ends(skeleton: Skeleton) -> Points:
+    """(k, 3) joints and ends of bones in the bind pose."""
+    return np.concatenate([skeleton.bind[:, :3, 3], skeleton.bones().tails])
 
 
 def read_rig(
@@ -116,7 +127,7 @@ def read_rig(
     up_axis: str | None = None,
     sew: bool = True,
 ) -> Rig:
-    """A glTF or USD character with the weights of its file [m, Y-up]: its mesh in the bind pose, welded as by `read_mesh`.
+    """A glTF or USD character with the weights of its file [m, Y-up]: its mesh in the bind pose, welded like any other.
 
     Without what is not a skeleton's: blend shapes and morph targets. Parameters as for `read_animation`.
     """
@@ -151,6 +162,13 @@ def check_skeleton_there(path: str | Path) -> None:
                           allowed=", ".join(SKELETONS))  # fmt: skip
     if not is_there(source):
         raise missing(source)
+
+
+def skeleton_files(path: str | Path) -> list[Path]:
+    """Every file `read_skeleton(path)` reads."""
+    source = Path(path)
+    check_skeleton_there(source)
+    return [source.resolve()] if source.suffix.lower() == ".bvh" else input_files(source)
 
 
 def _refuse(name: str, value: str | None, path: Path) -> None:

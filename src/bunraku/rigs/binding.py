@@ -81,7 +81,7 @@ def _without_cold_edges(laplacian: Sparse) -> Sparse:
 
 def _equilibrium(laplacian: Sparse, heat: Vector, source: Array, threads: int | None) -> Sparse:
     """(n, j) CSR weights where heat lost to the bones balances what spreads: one factor for all joints."""
-    upper = sparse.csr_array(sparse.triu(laplacian + sparse.diags_array(heat), format="csr"))
+    upper: Sparse = sparse.csr_array(sparse.triu(laplacian + sparse.diags_array(heat), format="csr"))
     upper.sort_indices()
     solver = choose(threads=threads, positive=True)
     solver.analyse(upper.indptr, upper.indices)

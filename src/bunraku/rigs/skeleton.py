@@ -184,11 +184,11 @@ def worlds_of(parents: Integers, local: Array) -> Array:
 
 def _between(times: Vector, asked: Vector) -> tuple[Integers, Integers, Vector]:
     """Samples before and after each asked time, and how far (0 to 1) between them it lies."""
-    place = np.interp(asked, times, np.arange(len(times), dtype=np.float64))
+    place: Vector = np.interp(asked, times, np.arange(len(times), dtype=np.float64))
     whole = np.round(place)
     place = np.where(np.abs(place - whole) < _ON_SAMPLE, whole, place)
     before = np.floor(place).astype(np.int64)
-    return before, np.minimum(before + 1, len(times) - 1), place - before
+    return before, np.minimum(before + 1, len(times) - 1), place - np.floor(place)
 
 
 def _mixed(samples: Array, before: Integers, after: Integers, share: Vector) -> Array:

@@ -16,7 +16,7 @@ _BLOCK_NUMBERS = 1 << 22  # numbers a block of frames may need besides its point
 
 def carrying(weights: Sparse, points: Points) -> csr_array:
     """(n, 4j) from weights (n, j) in CSR and points (n, 3) in the bind pose."""
-    share = csr_array(weights)
+    share: Sparse = csr_array(weights)
     row = np.repeat(np.arange(len(points)), np.diff(share.indptr))
     data = np.empty((share.nnz, 4))
     data[:, :3] = share.data[:, None] * points[row]

@@ -66,8 +66,7 @@ class Shot:
 
     def write(self, path: str | Path, *, defaults: bool = False, heading: str = "") -> None:
         """Write a shot file that reads back as this shot; `heading` becomes a comment on top."""
-        read = [path for table in self.object.values() for path in (table.guide.file, table.mesh.file) if path]
-        if any(same_file(path, one) for one in read):
+        if any(same_file(path, one) for table in self.object.values() for one in table.files):
             raise input_error(
                 "the shot file would overwrite an input of the shot", where=str(path), remedy="another name"
             )

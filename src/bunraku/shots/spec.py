@@ -13,7 +13,7 @@ from typing import Any
 
 from bunraku.contracts import InputError
 from bunraku.geometry.topology import LARGEST_COORDINATE
-from bunraku.io import UNITS
+from bunraku.io import UNITS, check_skeleton_there
 from bunraku.materials import PRESETS, ShellMaterial, preset
 
 from .findings import Place, nearest
@@ -72,6 +72,32 @@ class ShotTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RigTable:
+    """A skeleton whose motion carries the guide's mesh."""
+
+    skeleton: Path = key(
+        InputPath("a .bvh, .glb, .gltf or USD file, relative to the shot file", check_skeleton_there),
+        "the skeleton's file, with its motion",
+    )  # fmt: skip
+    unit: str | float | None = key(
+        _UNIT, "the skeleton file's unit, by its name or its length", None,
+        otherwise="the file's; BVH files have none and need it unless fit = true",
+    )  # fmt: skip
+    up_axis: str | None = key(_AXIS, "the skeleton file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    clip: str | None = key(
+        Text(allowed="the name of an animation in a glTF file"), "which animation of a glTF file", None,
+        otherwise="the only one",
+    )  # fmt: skip
+    prim: str | None = key(_PRIM, "which skeleton of a USD file, or skinned mesh of a glTF file", None,
+                           otherwise="the only one")  # fmt: skip
+    fit: bool = key(Flag(), "scale the skeleton to the mesh's height and move it into the mesh, roughly", False)
+    bind_frame: int | None = key(
+        Whole(-1_000_000_000), "the frame of the motion on which the skeleton stands as the mesh does (a T-pose)", None,
+        otherwise="the file's own bind pose",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class GuideTable:
     """The animation to obey: of a file, or of a finished take."""
 
@@ -90,11 +116,14 @@ class GuideTable:
     )
     unit: str | float | None = key(_UNIT, _UNIT_DOC, None, otherwise=_UNIT_OTHERWISE)
     up_axis: str | None = key(_AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    rig: RigTable | None = key(
+        Table(RigTable, "{ skeleton = 'walk.bvh', fit = true }"), "a skeleton that moves the file's mesh", None
+    )
     sew: bool = key(Flag(), "sew edges that lie on each other on every frame (texture seams) for the physics", True)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A file or a take."""
-        about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis") if name in given]
+        about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis", "rig") if name in given]
         if _one_of(given, "file", "take", place) == "take" and about_file:
             place.refuse("a take knows its own prim, unit and axis", got=joined(about_file), remedy="leave them out")
 
@@ -286,6 +315,12 @@ class ObjectTable:
         ListOf(Table(PinTable, "{ vertices = [0, 1], axes = 'xyz', to = 'start' }", PinTable.check)),
         "vertices held: vertices or region, axes, to ('start', 'guide', [x, y, z]), strength", (),
     )  # fmt: skip
+
+    @property
+    def files(self) -> list[Path]:
+        """The files it names."""
+        rig = self.guide.rig
+        return [one for one in (self.guide.file, rig and rig.skeleton, self.mesh.file) if one is not None]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Pins must name regions there are."""

@@ -14,7 +14,7 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdSkel
 from scipy.sparse import csr_array
 
-from bunraku.contracts import Array, Points, Sparse, input_error
+from bunraku.contracts import Array, Integers, Points, Sparse, input_error
 from bunraku.io.clip import DEFAULT_RATE, check_rate, named
 from bunraku.io.prims import choose_mesh
 from bunraku.rigs import Motion, Skeleton
@@ -103,7 +103,7 @@ def _skeleton(stage: Usd.Stage, path: Path, query: UsdSkel.SkeletonQuery, prim: 
 
 
 def _local(
-    query: UsdSkel.SkeletonQuery, prim: Usd.Prim, parents: Array, codes: Sequence[float | None], where: str
+    query: UsdSkel.SkeletonQuery, prim: Usd.Prim, parents: Integers, codes: Sequence[float | None], where: str
 ) -> tuple[Array, Array]:
     """(t, j, 4, 4) joints below their parents, roots in the world, and (t, 4, 4) the skeleton's own place."""
     local, worlds = np.empty((len(codes), len(parents), 4, 4)), np.empty((len(codes), 4, 4))
