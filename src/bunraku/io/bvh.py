@@ -29,6 +29,7 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 _MOST_CHANNELS = 6
 _MOST_POSES = 30_000_000  # frames × joints
 _LARGEST = 1e12  # [file units]
+_USUAL = (24, 25, 30, 48, 50, 60, 72, 90, 96, 100, 120, 144, 150, 200, 240, 250, 300, 480, 500, 1000)  # [frames/s]
 
 
 @dataclass(eq=False)
@@ -246,8 +247,9 @@ def _rate(text: Text, header: re.Match[bytes]) -> float:
     digits = re.fullmatch(rb"\+?\d*\.(\d+)", word)
     last = 10.0 ** -len(digits.group(1)) if digits else 1e-9 * value  # one unit of the last digit written
     rate = 1.0 / value
-    usual = [float(round(rate)), round(rate * 1.001) * 1000.0 / 1001.0]
-    near = [one for one in usual if one > 0 and abs(1.0 / one - value) <= last]
+    near = [float(one) for one in _USUAL if abs(1.0 / one - value) <= last]
+    near = near or [float(one) for one in [round(rate)] if abs(one - rate) <= min(1e-4, last / value) * rate]
+    near = near or [one * 1000.0 / 1001.0 for one in (24, 30, 60, 120) if abs(1.001 / one - value) <= last]
     return min(near, key=lambda one: abs(one - rate), default=rate)
 
 

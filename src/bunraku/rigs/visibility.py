@@ -12,49 +12,45 @@ from bunraku.contracts import Array, Flags, Points, Vector
 from bunraku.geometry import TriMesh, vertex_normals
 from bunraku.geometry.bvh import DEEPEST, build_tree
 
+_SKIN = 1e-5  # [mesh sizes] below the surface from where vertices look
+_END = 1e-6  # [line lengths] a place on the surface is still seen
+_EDGE = 1e-9  # [faces] by which a line may miss one: none slips through between two
+
 
 def nearest_seen(mesh: TriMesh, targets: Array, distances: Array, tie: float) -> Flags:
     """(n, b) whether a bone is the nearest of those each vertex sees, or as near as that up to a factor 1 + tie.
 
     `targets` (n, b, 3): the place of each bone nearest to each vertex, `distances` (n, b) how far it is. A bone is seen
-    where the straight line to it starts inwards and meets no face.
+    where the straight line to it, from just below the vertex, meets no face.
     """
     middle = 0.5 * (mesh.rest.min(axis=0) + mesh.rest.max(axis=0))
     x = mesh.rest - middle
+    inside = x - _SKIN * mesh.size * vertex_normals(mesh.rest, mesh.faces)
     seen = np.zeros(distances.shape, np.bool_)
-    tree = build_tree(x, mesh.faces)
     order = np.argsort(distances, axis=1, kind="stable")
-    normals = vertex_normals(mesh.rest, mesh.faces)
-    _look(x, normals, mesh.faces, targets - middle, distances, order, tie, *tree, seen)
+    _look(inside, x, mesh.faces, targets - middle, distances, order, tie, *build_tree(x, mesh.faces), seen)
     return seen
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def _look(x, normals, faces, targets, distances, order, tie, low, high, second, first, held, faces_of, seen):
-    for v in prange(len(x)):
+def _look(inside, x, faces, targets, distances, order, tie, low, high, second, first, held, faces_of, seen):
+    for v in prange(len(inside)):
         best = np.inf
         stack = np.empty(DEEPEST, np.int64)
         for k in range(order.shape[1]):
             bone = order[v, k]
             if distances[v, bone] > best * (1.0 + tie):
                 break
-            if _sees(v, targets[v, bone], x, normals, faces, low, high, second, first, held, faces_of, stack):
+            p, target = inside[v], targets[v, bone]
+            d0, d1, d2 = target[0] - p[0], target[1] - p[1], target[2] - p[2]
+            if _first(p, d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, True) == np.inf:
                 seen[v, bone] = True
                 best = min(best, distances[v, bone])
 
 
 @njit(error_model="numpy")
-def _sees(v, target, x, normals, faces, low, high, second, first, held, faces_of, stack):
-    """Whether the line from vertex v to the target starts inwards and meets no face but those of v."""
-    d0, d1, d2 = target[0] - x[v, 0], target[1] - x[v, 1], target[2] - x[v, 2]
-    if d0 * normals[v, 0] + d1 * normals[v, 1] + d2 * normals[v, 2] > 0.0:
-        return False
-    return _first(v, x[v], d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, True) == np.inf
-
-
-@njit(error_model="numpy")
-def _first(own, p, d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, any_will_do):
-    """Where the line from p to p + d meets a face without the vertex `own` first, or one of them; inf: nowhere."""
+def _first(p, d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, any_will_do):
+    """Where the line from p to p + d meets a face first, or meets one; inf: nowhere."""
     best = np.inf
     stack[0], depth = 0, 1
     while depth > 0:
@@ -68,10 +64,9 @@ def _first(own, p, d0, d1, d2, x, faces, low, high, second, first, held, faces_o
             continue
         for k in range(first[box], first[box] + held[box]):
             a, b, c = faces[faces_of[k], 0], faces[faces_of[k], 1], faces[faces_of[k], 2]
-            if own != a and own != b and own != c:
-                best = min(best, _crosses_face(p, d0, d1, d2, x[a], x[b], x[c]))
-                if any_will_do and best < np.inf:
-                    return best
+            best = min(best, _crosses_face(p, d0, d1, d2, x[a], x[b], x[c]))
+            if any_will_do and best < np.inf:
+                return best
     return best
 
 
@@ -104,7 +99,7 @@ def _crosses_face(p, d0, d1, d2, a, b, c):
     q0, q1, q2 = r1 * u2 - r2 * u1, r2 * u0 - r0 * u2, r0 * u1 - r1 * u0
     t = (d0 * q0 + d1 * q1 + d2 * q2) / volume
     along = (v0 * q0 + v1 * q1 + v2 * q2) / volume
-    hit = s >= 0.0 and t >= 0.0 and s + t <= 1.0 and 0.0 < along < 1.0
+    hit = s >= -_EDGE and t >= -_EDGE and s + t <= 1.0 + _EDGE and 0.0 < along < 1.0 - _END
     return along if hit else np.inf
 
 
@@ -121,7 +116,7 @@ def _hit(origins, lines, x, faces, low, high, second, first, held, faces_of, out
     for k in prange(len(origins)):
         stack = np.empty(DEEPEST, np.int64)
         d0, d1, d2 = lines[k, 0], lines[k, 1], lines[k, 2]
-        out[k] = _first(-1, origins[k], d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, False)
+        out[k] = _first(origins[k], d0, d1, d2, x, faces, low, high, second, first, held, faces_of, stack, False)
 
 
 def on_bones(x: Points, heads: Points, tails: Points) -> tuple[Array, Array]:
