@@ -80,7 +80,7 @@ def rigged(clip: Clip, table: RigTable, rate: float | None) -> Clip:
     skeleton = found.in_metres(table.unit if table.unit is not None or not table.fit else 1.0, table.up_axis)
     if not table.fit:
         known = table.unit is not None or found.meters_per_unit is not None
-        _require_unit(known, skeleton.bind[:, :3, 3], table.skeleton, " or fit = true")
+        _require_unit(known, np.concatenate(skeleton.bones()[1:]), table.skeleton, " or fit = true")
     if table.bind_frame is not None:
         low, high = np.round(skeleton.times[[0, -1]] * skeleton.rate, 6)
         if not low <= table.bind_frame <= high:
