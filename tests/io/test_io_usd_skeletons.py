@@ -1,5 +1,8 @@
 """Skeletons and rigs of USD files, against the points USD itself skins."""
 
+# pxr comes without types
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -47,7 +50,7 @@ def test_a_skeleton_has_names_parents_and_poses(tmp_path: Path) -> None:
     character(path).Save()
     skeleton = bk.read_skeleton(path)
     assert skeleton.names == ("upper", "lower") and skeleton.parents.tolist() == [-1, 0] and skeleton.rate == 24.0
-    np.testing.assert_allclose(skeleton.bind[:, :3, 3], [[0, 0, 0], ELBOW], atol=1e-12)
+    np.testing.assert_allclose(skeleton.bind[:, :3, 3], np.stack([np.zeros(3), ELBOW]), atol=1e-12)
     for code, degrees in BEND.items():
         turn = skeleton.pose(code / 24.0)[1, :3, :3]
         assert np.degrees(np.arctan2(turn[2, 1], turn[1, 1])) == pytest.approx(degrees, abs=1e-4)

@@ -36,5 +36,5 @@ def chain(heights: list[float], tip: float, samples: int = 1) -> Skeleton:
     bind[:, 1, 3] = heights
     return Skeleton(
         tuple(f"j{k}" for k in range(count)), np.arange(-1, count - 1), bind,
-        Motion.of(0.1 * np.arange(samples), local), np.array([count - 1]), np.array([[0.0, tip, 0.0]]), 10.0,
+        Motion.of(np.arange(samples) / 10.0, local), np.array([count - 1]), np.array([[0.0, tip, 0.0]]), 10.0,
     )  # fmt: skip

@@ -101,7 +101,7 @@ def test_a_rigid_motion_of_the_root_is_one_of_the_mesh() -> None:
     mesh, still = tube(), chain([0.0, 0.5], 0.5, samples=4)
     from scipy.spatial.transform import Rotation
 
-    turns = Rotation.random(4, random_state=5).as_matrix()
+    turns = Rotation.from_quat(np.random.default_rng(5).normal(size=(4, 4))).as_matrix()
     shifts = np.random.default_rng(5).normal(size=(4, 3))
     local = still.motion.local(still.times)
     local[:, 0, :3, :3], local[:, 0, :3, 3] = turns, shifts

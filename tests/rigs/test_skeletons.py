@@ -21,7 +21,11 @@ def moving(seed: int = 0, samples: int = 5) -> Skeleton:
     random = np.random.default_rng(seed)
     still = chain([0.0, 0.4, 0.7], 0.3, samples)
     local = still.motion.local(still.times)
-    local[..., :3, :3] = Rotation.random(samples * 3, random_state=seed).as_matrix().reshape(samples, 3, 3, 3)
+    local[..., :3, :3] = (
+        Rotation.from_quat(np.random.default_rng(seed).normal(size=(samples * 3, 4)))
+        .as_matrix()
+        .reshape(samples, 3, 3, 3)
+    )
     local[:, 2, :3, :3] *= random.uniform(0.5, 1.5, (samples, 1, 1))
     local[:, 0, :3, 3] = random.normal(size=(samples, 3))
     return replace(still, motion=Motion.of(still.times, local))
@@ -58,7 +62,10 @@ def test_any_transform_is_a_turn_and_a_stretch(seed: int) -> None:
 
 
 def test_products_and_arcs_are_those_of_scipy() -> None:
-    a, b = Rotation.random(20, random_state=1), Rotation.random(20, random_state=2)
+    a, b = (
+        Rotation.from_quat(np.random.default_rng(1).normal(size=(20, 4))),
+        Rotation.from_quat(np.random.default_rng(2).normal(size=(20, 4))),
+    )
     np.testing.assert_allclose(matrices(product(a.as_quat(), b.as_quat())), (a * b).as_matrix(), atol=1e-14)
     for share in (0.0, 1.0):
         ends = matrices(slerp(a.as_quat(), -b.as_quat(), np.full((20, 1), share)))

@@ -50,13 +50,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shot(folder: Path, rig: dict | None = None, guide: dict | None = None, **tables: dict) -> bk.Shot:
+def shot(folder: Path, rig: dict | None = None, **tables: dict) -> bk.Shot:
     path = folder / "post.toml"
     told = {
         "file": "post.obj",
         "unit": "m",
         "rig": {"skeleton": "bend.bvh", "unit": "cm", **(rig or {})},
-        **(guide or {}),
     }
     body = {"guide": told, "mesh": {"levels": 1}, "material": "vinyl"}
     path.write_text(tomli_w.dumps({"object": {"post": body}, "output": {"preview": False}, **tables}))
