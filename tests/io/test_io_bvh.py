@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile import survive
+from hostile import mutations, survive
 from scipy.spatial.transform import Rotation
 
 import bunraku as bk
@@ -257,3 +257,25 @@ def test_people_stand_upright(data: Path) -> None:
         head, hips = (pose[next(k for k, one in enumerate(skeleton.names) if one == part)] for part in ("Head", "Hips"))
         rise = head - hips
         assert 0.35 < rise[1] < 0.9 and rise[1] > 0.9 * np.linalg.norm(rise), (name, rise)
+
+
+def test_broken_skins_give_sentences(data: Path, tmp_path: Path) -> None:
+    """Mutations of the JSON of a skinned glTF file, its bytes kept: one sentence or a skeleton."""
+    whole = (data / "sequences/fox.glb").read_bytes()
+    length = int.from_bytes(whole[12:16], "little")
+    text, rest = whole[20 : 20 + length], whole[20 + length :]
+    skins = text.index(b'"skins"')
+    path, refused = tmp_path / "fox.glb", 0
+    for number, part in enumerate(mutations(text[max(0, skins - 3000) : skins + 3000], 150, 5)):
+        mutant = text[: max(0, skins - 3000)] + part + text[skins + 3000 :]
+        mutant += b" " * (-len(mutant) % 4)
+        size = 20 + len(mutant) + len(rest)
+        head = whole[:8] + size.to_bytes(4, "little") + len(mutant).to_bytes(4, "little") + whole[16:20]
+        path.write_bytes(head + mutant + rest)
+        for read in (bk.read_skeleton, bk.read_rig):
+            try:
+                read(path, clip="Walk")
+            except InputError as error:
+                refused += 1
+                assert "\n" not in str(error), (number, str(error))
+    assert refused > 50
