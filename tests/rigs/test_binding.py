@@ -68,6 +68,10 @@ def test_finer_meshes_have_the_same_weights() -> None:
     before, after = (bk.bind(one, skeleton, threads=1).weights.toarray() for one in (coarse, fine))
     # Linear elements of 1.7 cm on heat that decays over 10 cm: (h / r)² / 12 = 0.2 %; the corner at the joint h / 4r.
     assert np.abs(after[: coarse.point_count] - before).max() < 0.05
+    # And they do blend: a radius beyond the joint the lower bone still has half of 1 / e.
+    beyond = np.abs(coarse.rest[:, 1] - 0.6) < 0.01
+    for weights in (before, after):
+        assert np.abs(weights[: coarse.point_count][beyond, 0] - 0.5 / np.e).max() < 0.05
 
 
 def test_each_joint_holds_one_piece() -> None:
