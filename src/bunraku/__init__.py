@@ -29,6 +29,8 @@ from .geometry import repair as repair
 from .io import read_animation as read_animation
 from .io import read_clip as read_clip
 from .io import read_mesh as read_mesh
+from .io import read_rig as read_rig
+from .io import read_skeleton as read_skeleton
 from .io import read_surface as read_surface
 from .io import read_tets as read_tets
 from .io import write_animation as write_animation
@@ -37,6 +39,9 @@ from .materials import MaterialBlend as MaterialBlend
 from .materials import ShellMaterial as ShellMaterial
 from .motion import Animation as Animation
 from .motion import Curve as Curve
+from .rigs import Rig as Rig
+from .rigs import Skeleton as Skeleton
+from .rigs import bind as bind
 from .shots import Shot as Shot
 from .shots import frames as frames
 from .shots import read_shot as read_shot

@@ -11,7 +11,7 @@ from typing import Any
 
 from bunraku.contracts import InputError, input_error
 from bunraku.geometry import Diagnosis, Repaired, check_tets, examine, repair
-from bunraku.io import UNITS, Survey, doubt_about_unit, read_tets, same_file, survey, write_mesh
+from bunraku.io import UNITS, Survey, doubt_about_unit, read_tets, record_skeleton, same_file, survey, write_mesh
 
 from .performance import DONE, Performance
 
@@ -89,6 +89,8 @@ def _check(args: argparse.Namespace, performance: Performance) -> int:
     _check_words(args)
     if Path(args.file).suffix.lower() in _TETS:
         return _check_solid(args, performance)
+    if Path(args.file).suffix.lower() == ".bvh":
+        return _check_skeleton(args, performance)
     found = survey(args.file, args.prim, clip=args.clip, faces=args.faces, unit=args.unit, up_axis=args.up_axis)
     refusal = found.refusal()
     diagnosis = examine(found.surface)
@@ -171,6 +173,21 @@ def _as_json(
             "file": target, "changes": list(mended.changes), "left": list(mended.left), "diagnosis": after.as_json(),
         }  # fmt: skip
     return out
+
+
+def _check_skeleton(args: argparse.Namespace, performance: Performance) -> int:
+    """Motion capture: what skeleton it is, and how it moves."""
+    if args.repair:
+        raise input_error("a skeleton cannot be mended", where="--repair", got=args.file, remedy="export it again")
+    found = record_skeleton(args.file)
+    facts = [_in_words(one) for one in found.facts(args.unit, args.up_axis)]
+    if args.json:
+        joints = found.skeleton.names
+        told = {"joints": joints, "frames": len(found.skeleton.times), "rate": found.skeleton.rate, "facts": facts}
+        performance.show.say(json.dumps({"file": args.file, "skeleton": told}, indent=1, sort_keys=True))
+    else:
+        performance.show.say("\n  ".join([args.file, *facts]))
+    return DONE
 
 
 def _check_solid(args: argparse.Namespace, performance: Performance) -> int:

@@ -20,6 +20,7 @@ from .intersections import intersecting_faces as intersecting_faces
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix
+from .operators import cotangent_laplacian as cotangent_laplacian
 from .operators import lumped_mass as lumped_mass
 from .polygons import MOST_CORNERS as MOST_CORNERS
 from .polygons import triangulate as triangulate

@@ -32,6 +32,12 @@ from .read import read_surface as read_surface
 from .read import read_tets as read_tets
 from .sample import Sample as Sample
 from .sample import local_origin as local_origin
+from .skeletons import SKELETONS as SKELETONS
+from .skeletons import check_skeleton_there as check_skeleton_there
+from .skeletons import read_rig as read_rig
+from .skeletons import read_skeleton as read_skeleton
+from .skeletons import record_skeleton as record_skeleton
+from .skeletons import skeleton_files as skeleton_files
 from .survey import Survey as Survey
 from .survey import survey as survey
 from .write import write_animation as write_animation

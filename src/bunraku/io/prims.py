@@ -12,8 +12,9 @@ from .files import listing
 
 
 def choose_mesh(
-    paths: Sequence[str], name: str | None, where: Path, passed_over: Callable[[str], bool] = lambda path: False
-) -> str:
+    paths: Sequence[str], name: str | None, where: Path, passed_over: Callable[[str], bool] = lambda path: False,
+    kind: str = "mesh",
+) -> str:  # fmt: skip
     """The only path, or the one at, under or ending in `name`; refused with the list where that is not one.
 
     Where several fit, those `passed_over` are left out if that leaves one.
@@ -31,10 +32,13 @@ def choose_mesh(
         return left[0]
     if fits:
         raise input_error(
-            "holds several meshes", where=str(where), got=listing(fits), remedy=f"name one: prim={fits[0]!r}"
+            f"holds several {kind}{'es' if kind.endswith('h') else 's'}",
+            where=str(where),
+            got=listing(fits),
+            remedy=f"name one: prim={fits[0]!r}",
         )
     raise input_error(
-        "has no such mesh", where=str(where), got=name, allowed=listing(paths), remedy=_nearest(str(name), paths)
+        f"has no such {kind}", where=str(where), got=name, allowed=listing(paths), remedy=_nearest(str(name), paths)
     )
 
 

@@ -94,6 +94,8 @@ _ELSEWHERE = {
     ".blend": "Blender files cannot be read here; export USD from Blender",
     **dict.fromkeys((".ma", ".mb"), "Maya files cannot be read here; export USD from Maya"),
     ".bgeo": "Houdini geometry cannot be read here; write USD from Houdini",
+    ".bvh": "holds a skeleton's motion, no surface; read it with read_skeleton and bind a mesh to it, or name it as "
+    "guide = { file = 'mesh.obj', rig = { skeleton = 'motion.bvh' } } in a shot",
     **dict.fromkeys(
         (".msh", ".node", ".ele"), "holds a solid of tetrahedra, not an animated surface; read it with read_tets"
     ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,19 @@ from bunraku.io import (
     doubt_about_unit,
     input_files,
     read_clip,
+    record_skeleton,
     require_motion,
+    skeleton_files,
     survey,
 )
+from bunraku.rigs import bind
 
 from .kinds import absolute
-from .spec import GuideTable, MeshTable
+from .spec import GuideTable, MeshTable, RigTable
 
 REPORT = "report.json"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -58,15 +64,40 @@ def read_guide(table: GuideTable, rate: float | None, takes: Path) -> tuple[Clip
         source.path, source.prim, source.rate, clip=table.clip, faces=table.faces, unit=source.unit,
         up_axis=source.up_axis, sew=table.sew,
     )  # fmt: skip
-    if rate is not None and clip.rate_known and clip.path.suffix.lower() not in (".gltf", ".glb"):
+    if table.rig is None and rate is not None and clip.rate_known and clip.path.suffix.lower() not in (".gltf", ".glb"):
         raise input_error(
             "shot.rate is for files that have no rate; this one says its own", got=rate, remedy="leave shot.rate out"
         )
     require_unit(clip.unit_known, clip.mesh.rest, clip.path)
+    if table.rig is not None:
+        clip = rigged(clip, table.rig, rate)
     return require_motion(clip), source.path
 
 
-def require_unit(known: bool, rest: Points, path: Path) -> None:
+def rigged(clip: Clip, table: RigTable, rate: float | None) -> Clip:
+    """The clip's rest shape carried by a skeleton: on the skeleton's frames, or sampled at a rate [frames/s]."""
+    found = record_skeleton(table.skeleton, clip=table.clip, prim=table.prim)
+    skeleton = found.in_metres(table.unit if table.unit is not None or not table.fit else 1.0, table.up_axis)
+    if not table.fit:
+        known = table.unit is not None or found.meters_per_unit is not None
+        require_unit(known, np.concatenate(skeleton.bones()[1:]), table.skeleton, " or fit = true")
+    if table.bind_frame is not None:
+        low, high = np.round(skeleton.times[[0, -1]] * skeleton.rate, 6)
+        if not low <= table.bind_frame <= high:
+            raise input_error("the skeleton's motion has no such frame", where="rig.bind_frame", got=table.bind_frame,
+                              allowed=f"{low:g} to {high:g}")  # fmt: skip
+        skeleton = skeleton.bound_at(table.bind_frame / skeleton.rate)
+    if len(clip.frames) > 1:
+        _log.warning("%s moves by itself; with a rig only its rest shape is used", clip.path)
+    rig = bind(clip.mesh, skeleton.fitted(clip.mesh) if table.fit else skeleton)
+    animation = rig.animation(rate=rate)
+    own = skeleton.rate if rate is None else rate
+    loose = np.repeat(clip.surface.points[clip.welded.loose][None], animation.frame_count, axis=0)
+    return replace(clip, animation=animation, frames=np.round(animation.times * own, 6), rate=own, rate_known=True,
+                   loose=loose)  # fmt: skip
+
+
+def require_unit(known: bool, rest: Points, path: Path, otherwise: str = "") -> None:
     """Refuse a file whose unit nobody said: physics depends on it. `rest` (n, 3) as read in metres."""
     if known:
         return
@@ -75,7 +106,7 @@ def require_unit(known: bool, rest: Points, path: Path) -> None:
     raise input_error(
         "the file does not say its unit, and weight and stiffness depend on it", where=str(path),
         got=f"a shape of {sizes} units", allowed=", ".join(repr(name) for name in UNITS),
-        remedy="unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1],
+        remedy=("unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1]) + otherwise,
     )  # fmt: skip
 
 
@@ -121,9 +152,10 @@ def _known_takes(takes: Path) -> str:
     return ", ".join(found[:12]) or "none is there yet"
 
 
-def hashed(key: str, path: Path, faces: Path | None = None) -> list[InputFile]:
+def hashed(key: str, path: Path, faces: Path | None = None, *, skeleton: bool = False) -> list[InputFile]:
     """Every file that is read for `path`, with its hash."""
     try:
-        return [InputFile(key, file, content_hash(file)) for file in input_files(path, faces=faces)]
+        files = skeleton_files(path) if skeleton else input_files(path, faces=faces)
+        return [InputFile(key, file, content_hash(file)) for file in files]
     except InputError as error:  # it was readable a moment ago
         raise InputError(f"{key}: {error}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -283,6 +283,8 @@ class InputPath:
     """A file to read; it must be there. Kept as an absolute path, written relative to the shot file."""
 
     allowed: str = "a file, name.####.obj or a folder of numbered files, relative to the shot file"
+    check: Callable[[Path], None] = check_there
+    """refuses what is not there or cannot be read for the purpose"""
 
     def fits(self, value: object) -> bool:
         return isinstance(value, str)
@@ -292,7 +294,7 @@ class InputPath:
             return place.refuse("must be the name of a file", got=value, allowed=self.allowed)
         try:
             path = absolute(place.folder, value)
-            check_there(path)
+            self.check(path)
         except InputError as error:
             return place.pass_on(error)
         except OSError as error:

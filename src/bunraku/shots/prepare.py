@@ -379,5 +379,7 @@ def _resolved(shot: Shot, numbers: Vector) -> Shot:
 
 def _inputs(name: str, guide: Path, table: ObjectTable) -> tuple[InputFile, ...]:
     found = hashed(f"object.{name}.guide", guide, table.guide.faces)
+    if table.guide.rig is not None:
+        found += hashed(f"object.{name}.guide.rig", table.guide.rig.skeleton, skeleton=True)
     mesh = table.mesh.file
     return tuple(found + (hashed(f"object.{name}.mesh", mesh) if mesh is not None else []))

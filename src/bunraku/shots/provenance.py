@@ -15,7 +15,7 @@ from bunraku.numerics import choose, default_threads
 from .prepare import Prepared
 
 _PACKAGES = ("bunraku", "numpy", "scipy", "numba", "usd-core", "mkl", "py-mkl-pardiso", "qdldl")
-_FILES = ("file", "prim", "take")
+_FILES = ("file", "prim", "take", "skeleton")
 
 
 def settings(prepared: Prepared) -> dict[str, Any]:
@@ -25,13 +25,21 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     resolved["shot"].pop("name")
     for table in resolved["object"].values():
         for part in ("guide", "mesh"):
-            table[part] = {name: value for name, value in table[part].items() if name not in _FILES}
+            table[part] = _without_files(table[part])
     for one in resolved["physics"].get("wind", {}).get("obstacles", []):
         del one["file"]
     inputs: dict[str, list[str]] = {}
     for one in prepared.inputs:
         inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)
     return _plain({**resolved, "inputs": inputs, "prim": prepared.clip.prim_path})
+
+
+def _without_files(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_files(value) if isinstance(value, Mapping) else value
+        for name, value in table.items()
+        if name not in _FILES
+    }
 
 
 def solver_name(threads: int | None) -> str:

@@ -66,7 +66,7 @@ class Shot:
 
     def write(self, path: str | Path, *, defaults: bool = False, heading: str = "") -> None:
         """Write a shot file that reads back as this shot; `heading` becomes a comment on top."""
-        read = [path for table in self.object.values() for path in (table.guide.file, table.mesh.file) if path]
+        read = [one for table in self.object.values() for one in table.files]
         read += [one.file for one in self.physics.wind.obstacles] if self.physics.wind else []
         if any(same_file(path, one) for one in read):
             raise input_error(

@@ -13,6 +13,7 @@ from typing import Any
 
 from bunraku.contracts import InputError
 from bunraku.geometry.topology import LARGEST_COORDINATE
+from bunraku.io import check_skeleton_there
 from bunraku.materials import PRESETS, ShellMaterial, preset
 
 from .air_spec import PRESSURE, GasTable, WindTable
@@ -82,6 +83,32 @@ class ShotTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RigTable:
+    """A skeleton whose motion carries the guide's mesh."""
+
+    skeleton: Path = key(
+        InputPath("a .bvh, .glb, .gltf or USD file, relative to the shot file", check_skeleton_there),
+        "the skeleton's file, with its motion",
+    )  # fmt: skip
+    unit: str | float | None = key(
+        UNIT, "the skeleton file's unit, by its name or its length", None,
+        otherwise="the file's; BVH files have none and need it unless fit = true",
+    )  # fmt: skip
+    up_axis: str | None = key(AXIS, "the skeleton file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    clip: str | None = key(
+        Text(allowed="the name of an animation in a glTF file"), "which animation of a glTF file", None,
+        otherwise="the only one",
+    )  # fmt: skip
+    prim: str | None = key(PRIM, "which skeleton of a USD file, or skinned mesh of a glTF file", None,
+                           otherwise="the only one")  # fmt: skip
+    fit: bool = key(Flag(), "scale the skeleton to the mesh's height and move it into the mesh, roughly", False)
+    bind_frame: int | None = key(
+        Whole(-1_000_000_000), "the frame of the motion on which the skeleton stands as the mesh does (a T-pose)", None,
+        otherwise="the file's own bind pose",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class GuideTable:
     """The animation to obey: of a file, or of a finished take."""
 
@@ -100,11 +127,14 @@ class GuideTable:
     )
     unit: str | float | None = key(UNIT, UNIT_DOC, None, otherwise=UNIT_OTHERWISE)
     up_axis: str | None = key(AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")
+    rig: RigTable | None = key(
+        Table(RigTable, "{ skeleton = 'walk.bvh', fit = true }"), "a skeleton that moves the file's mesh", None
+    )
     sew: bool = key(Flag(), "sew edges that lie on each other on every frame (texture seams) for the physics", True)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A file or a take."""
-        about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis") if name in given]
+        about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis", "rig") if name in given]
         if _one_of(given, "file", "take", place) == "take" and about_file:
             place.refuse("a take knows its own prim, unit and axis", got=joined(about_file), remedy="leave them out")
 
@@ -295,6 +325,12 @@ class ObjectTable:
     gas: GasTable | None = key(
         Table(GasTable, "{ pressure = 500, amount = 1 }", GasTable.check), "gas shut into a closed shell instead", None
     )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files it names."""
+        rig = self.guide.rig
+        return [one for one in (self.guide.file, rig and rig.skeleton, self.mesh.file) if one is not None]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Pins must name regions there are; pressure is given or that of a gas."""

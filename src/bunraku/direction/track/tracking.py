@@ -141,5 +141,3 @@ def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
         if pin.firm:
             held[np.asarray(pin.vertices)] = True
     return np.all(held[shell.faces], axis=1)
-
-

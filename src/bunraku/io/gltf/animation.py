@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Vector
+from bunraku.rigs import composed, slerp, unit
 
 from .accessors import Accessors
 from .fields import Entry
@@ -20,7 +21,6 @@ _log = logging.getLogger(__name__)
 _PATHS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3", "weights": "SCALAR"}
 _DEFAULTS = {"translation": np.zeros(3), "rotation": np.array([0.0, 0.0, 0.0, 1.0]), "scale": np.ones(3)}
 _ONE_KEY = 4  # a time this many float32 roundings from a key is the key's: files keep times in float32
-_SAME_DIRECTION = 0.9995  # cosine from which a straight line between quaternions is as good as an arc
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Track:
         if self.interpolation == "STEP":
             return np.where(share < 1.0, a, b)
         # Written so that the ends are the keys' values exactly.
-        return _slerp(a, b, share) if self.turns else np.where(share < 1.0, a + share * (b - a), b)
+        return slerp(a, b, share) if self.turns else np.where(share < 1.0, a + share * (b - a), b)
 
     def _spline(self, before: NDArray[np.intp], after: NDArray[np.intp], span: Array, s: Array) -> Array:
         """[glTF 2.0, appendix C.5]."""
@@ -62,7 +62,7 @@ class Track:
             (2 * cube - 3 * square + 1) * a + (cube - 2 * square + s) * leaving
             + (3 * square - 2 * cube) * b + (cube - square) * arriving
         )  # fmt: skip
-        return _unit(value) if self.turns else value
+        return unit(value) if self.turns else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Motion:
             track = self.tracks.get((node, path))
             still = placement[path] if path in placement else default
             parts.append(still[None] if track is None else track.at(times))
-        return _composed(*parts)
+        return composed(*parts)
 
     def worlds(self, tree: Tree, nodes: Iterable[int], times: Vector) -> dict[int, Array]:
         """Node → (t or 1, 4, 4) local-to-world transforms of the nodes and their ancestors."""
@@ -170,39 +170,3 @@ def _snapped(times: Vector, keys: Vector) -> Vector:
     near = np.where(np.abs(keys[before] - times) < np.abs(keys[after] - times), keys[before], keys[after])
     rounding = np.finfo(np.float32).eps * np.maximum(np.abs(near), np.abs(times))
     return np.where(np.abs(near - times) <= _ONE_KEY * rounding, near, times)
-
-
-def _unit(q: Array) -> Array:
-    """Quaternions (t, 4) of length 1; zero ones stay."""
-    length = np.linalg.norm(q, axis=1, keepdims=True)
-    return q / np.where(length > 0, length, 1.0)
-
-
-def _slerp(a: Array, b: Array, share: Array) -> Array:
-    """(t, 4) along the shorter arc from a to b."""
-    a, b = _unit(a), _unit(b)
-    cosine = np.sum(a * b, axis=1, keepdims=True)
-    b, cosine = np.where(cosine < 0, -b, b), np.abs(cosine)
-    angle = np.arccos(np.minimum(cosine, 1.0))
-    close = cosine > _SAME_DIRECTION
-    sine = np.where(close, 1.0, np.sin(angle))
-    first = np.where(close, 1.0 - share, np.sin((1.0 - share) * angle) / sine)
-    second = np.where(close, share, np.sin(share * angle) / sine)
-    return _unit(first * a + second * b)
-
-
-def _composed(translation: Array, rotation: Array, scale: Array) -> Array:
-    """(t, 4, 4) translation · rotation · scale; each part (t, w) or (1, w)."""
-    count = max(len(translation), len(rotation), len(scale))
-    x, y, z, w = _unit(rotation).T
-    turn: Callable[[list[list[Array]]], Array] = np.array
-    matrix = turn([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]).transpose(2, 0, 1)  # fmt: skip
-    out = np.zeros((count, 4, 4))
-    out[:, :3, :3] = matrix * scale[:, None, :]
-    out[:, :3, 3] = translation
-    out[:, 3, 3] = 1.0
-    return out

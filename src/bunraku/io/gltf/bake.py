@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bunraku.contracts import Array, Integers, Points, Vector
+from bunraku.rigs import carried, carrying
 
 from .accessors import Accessors
 from .animation import STILL, Motion
@@ -41,6 +42,13 @@ class Body:
     """(m,)"""
     default_weights: Vector
     """(k,) of the morph targets"""
+
+    @property
+    def share(self) -> csr_array:
+        """(n, j) how much each joint carries each point; an entry an influence, in their order."""
+        starts = np.searchsorted(self.points, np.arange(len(self.shape.points) + 1))
+        shape = (len(self.shape.points), len(self.joints))
+        return csr_array((self.weights, self.carriers, starts), shape=shape)
 
 
 def read_body(accessors: Accessors, tree: Tree, node: int, mesh: Entry, shape: Shape) -> Body:
@@ -92,21 +100,21 @@ def bake(accessors: Accessors, tree: Tree, body: Body, motion: Motion, times: Ve
     """(t, n, 3) points in the world."""
     count = len(body.shape.points)
     out = np.empty((len(times), count, 3))
-    carrying = _carrying(body, _morphed(accessors, body, body.default_weights))
+    rows = carrying(body.share, morphed(accessors, body, body.default_weights))
     track = motion.tracks.get((body.node, "weights"))
     work = 0.0
     for span in _spans(len(times), 16 * len(tree.lineage(body.joints)) + 3 * count):
-        carried = _carried(tree, body, motion, times[span])
+        moved = _carried(tree, body, motion, times[span])
         if track is None:
-            out[span] = (carrying @ carried).reshape(count, -1, 3).transpose(1, 0, 2)
+            out[span] = (rows @ moved).reshape(count, -1, 3).transpose(1, 0, 2)
             continue
         for k, weights in enumerate(track.at(times[span])):
             work += np.count_nonzero(weights) * float(count)
             if work > _MOST_WORK:
                 tree.node(body.node).refuse("too many morph targets, points and frames to bake", remedy="give rate=")
-            points = _morphed(accessors, body, weights)
-            carrying.data.reshape(-1, 4)[:, :3] = body.weights[:, None] * points[body.points]
-            out[span.start + k] = carrying @ carried[:, 3 * k : 3 * k + 3]
+            points = morphed(accessors, body, weights)
+            rows.data.reshape(-1, 4)[:, :3] = body.weights[:, None] * points[body.points]
+            out[span.start + k] = rows @ moved[:, 3 * k : 3 * k + 3]
     return out
 
 
@@ -115,9 +123,8 @@ def rest_pose(
 ) -> tuple[Points, Points | None, bool]:
     """(n, 3) points and normals in the world where nothing is animated, and whether most of them are mirrored."""
     points = bake(accessors, tree, body, STILL, np.zeros(1))[0]
-    carried = _carried(tree, body, STILL, np.zeros(1)).reshape(-1, 4, 3)[:, :3].reshape(-1, 9)
-    share = csr_array((body.weights, (body.points, body.carriers)), shape=(len(points), len(body.joints)))
-    turn = (share @ carried).reshape(-1, 3, 3).transpose(0, 2, 1)
+    moved = _carried(tree, body, STILL, np.zeros(1)).reshape(-1, 4, 3)[:, :3].reshape(-1, 9)
+    turn = (body.share @ moved).reshape(-1, 3, 3).transpose(0, 2, 1)
     x, y, z = turn[..., 0], turn[..., 1], turn[..., 2]
     cofactors = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
     sign = np.sign(np.sum(x * cofactors[..., 0], axis=1))
@@ -141,23 +148,13 @@ def _spans(frames: int, numbers: int) -> Iterator[slice]:
 def _carried(tree: Tree, body: Body, motion: Motion, times: Vector) -> Array:
     """(4j, 3t) what each joint makes of x, y, z and 1, frame by frame."""
     worlds = motion.worlds(tree, body.joints, times)
-    moves = np.empty((len(body.joints), len(times), 3, 4))
+    moves = np.empty((len(times), len(body.joints), 3, 4))
     for k, (joint, inverse_bind) in enumerate(zip(body.joints, body.inverse_binds, strict=True)):
-        moves[k] = (worlds[joint] @ inverse_bind)[:, :3]
-    return moves.transpose(0, 3, 1, 2).reshape(4 * len(body.joints), -1)
+        moves[:, k] = (worlds[joint] @ inverse_bind)[:, :3]
+    return carried(moves)
 
 
-def _carrying(body: Body, points: Points) -> csr_array:
-    """(n, 4j) a row a point: its weights times its x, y, z and 1, in the columns of its joints."""
-    data = np.empty((len(body.points), 4))
-    data[:, :3] = body.weights[:, None] * points[body.points]
-    data[:, 3] = body.weights
-    columns = 4 * body.carriers[:, None] + np.arange(4)
-    starts = 4 * np.searchsorted(body.points, np.arange(len(points) + 1))
-    return csr_array((data.reshape(-1), columns.reshape(-1), starts), shape=(len(points), 4 * len(body.joints)))
-
-
-def _morphed(accessors: Accessors, body: Body, weights: Vector) -> Points:
+def morphed(accessors: Accessors, body: Body, weights: Vector) -> Points:
     """(n, 3) points as stored, moved by the morph targets."""
     points = body.shape.points.copy()
     _add_targets(points, accessors, body, weights, "POSITION")

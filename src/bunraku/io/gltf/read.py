@@ -16,7 +16,7 @@ from bunraku.geometry import NORMALS, Attribute, Surface, of_triangles
 from bunraku.io.clip import DEFAULT_RATE, check_rate
 
 from .accessors import Accessors
-from .animation import STILL, key_times, read_motion
+from .animation import STILL, Motion, key_times, read_motion
 from .bake import Body, bake, read_body, rest_pose
 from .document import Document, named_file, read_document
 from .fields import Entry
@@ -84,18 +84,25 @@ def _read(
     mesh = document.entry("meshes", entry.integer("mesh"), entry)
     shape = read_shape(accessors, mesh)
     body = read_body(accessors, tree, node, mesh, shape)
-    animation = _choose(accessors, clip, limit)
-    motion, frames, chosen_rate = STILL, np.zeros(1), rate or DEFAULT_RATE
-    if animation is not None:
-        motion = read_motion(accessors, animation, tree, tree.lineage(body.joints), shape.target_count)
-        keys = key_times(accessors, animation)
-        chosen_rate = rate or _rate_of(keys)
-        frames = _frames(animation, float(keys[-1]), chosen_rate, limit, len(shape.points))
+    motion, frames, chosen_rate = chosen_motion(accessors, tree, body, clip, rate, limit)
     surface = _surface(accessors, shape, body, tree)
     points = (
         surface.points[None].copy() if motion is STILL else bake(accessors, tree, body, motion, frames / chosen_rate)
     )
     return GltfRecording(surface, prim_path, frames, points, float(chosen_rate))
+
+
+def chosen_motion(
+    accessors: Accessors, tree: Tree, body: Body, clip: str | None, rate: float | None, limit: int | None = None
+) -> tuple[Motion, Vector, float]:
+    """The animation that is meant, the numbers (t,) of its frames and their rate [frames/s]."""
+    animation, shape = _choose(accessors, clip, limit), body.shape
+    if animation is None:
+        return STILL, np.zeros(1), rate or DEFAULT_RATE
+    motion = read_motion(accessors, animation, tree, tree.lineage(body.joints), shape.target_count)
+    keys = key_times(accessors, animation)
+    chosen_rate = rate or _rate_of(keys)
+    return motion, _frames(animation, float(keys[-1]), chosen_rate, limit, len(shape.points)), float(chosen_rate)
 
 
 def _surface(accessors: Accessors, shape: Shape, body: Body, tree: Tree) -> Surface:

@@ -89,14 +89,14 @@ def _check_no_cycle(document: Document, parents: Sequence[int]) -> None:
 
 def find_mesh(tree: Tree, path: Path, name: str | None) -> tuple[int, str]:
     """The node with a mesh that is meant, and its path: the only one, or the one at, under or ending in `name`."""
-    meshes = _mesh_paths(tree)
+    meshes = mesh_paths(tree)
     if not meshes:
         raise input_error("holds no mesh", where=str(path), got=_contents(tree.document), remedy="export a mesh")
     chosen = choose_mesh(list(meshes), name, path)
     return meshes[chosen], chosen
 
 
-def _mesh_paths(tree: Tree) -> dict[str, int]:
+def mesh_paths(tree: Tree) -> dict[str, int]:
     """Path → node of the meshes in the file's scene, or of all where the scene has none."""
     nodes = [k for k in range(len(tree.parents)) if tree.node(k).has("mesh")]
     shown = _shown_nodes(tree)

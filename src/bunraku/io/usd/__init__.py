@@ -3,6 +3,8 @@
 from .read import read_usd as read_usd
 from .read import used_files as used_files
 from .safety import vouch as vouch
+from .skeleton import read_usd_rig as read_usd_rig
+from .skeleton import read_usd_skeleton as read_usd_skeleton
 from .write import check_place as check_place
 from .write import check_prim_path as check_prim_path
 from .write import write_usd as write_usd

@@ -49,7 +49,7 @@ def _record(stage: Usd.Stage, path: Path, prim: str | None, limit: int | None) -
         _log.warning("%s: %s", path, sentence)
     where = named(path, str(found.GetPath()))
     mesh = UsdGeom.Mesh(found)
-    shape = _skinned(mesh, where) or _Shape(mesh, where)
+    shape = skinned_shape(mesh, where) or _Shape(mesh, where)
     times = shape.times()[:limit] or [None]
     points = _moving_points(shape, times)
     surface = _surface(shape, times[0])
@@ -97,7 +97,7 @@ class _Shape:
     def times(self) -> list[float | None]:
         """Time codes at which the points or what moves them is sampled, increasing; [] for a still mesh."""
         moving, turning = _transform_times(self.mesh.GetPrim())
-        return self._merged([self.mesh.GetPointsAttr().GetTimeSamples(), moving], turning)
+        return _merged([self.mesh.GetPointsAttr().GetTimeSamples(), moving], turning, self.where)
 
     def posed(self, time: float | None) -> Points:
         """(n, 3) world points at a time code; None: at the default time."""
@@ -138,22 +138,9 @@ class _Shape:
             _log.warning("%s: primvar %r has shape %s, not %s; left out", self.where, name, shape, sample.shape)
         return sample
 
-    def _merged(self, samples: Sequence[Sequence[float]], turning: Sequence[float]) -> list[float | None]:
-        """All time codes, those closer than `_SAME_FRAME` once, and the whole ones between the samples of turns.
-
-        Points run straight between samples, so turning parts need one a frame even where they are keyed sparsely.
-        """
-        times = np.zeros(0)
-        for more in (*samples, turning, _whole_between(turning)):
-            values = np.unique(np.array(more, dtype=np.float64))
-            if not np.isfinite(values).all():
-                raise input_error("has time samples at no time", where=self.where, got=str(values[-1]))
-            times = np.union1d(times, values[_distance(values, times) > _SAME_FRAME])
-        return list(times.tolist())
-
 
 @dataclass(frozen=True, eq=False)
-class _Skinned(_Shape):
+class Skinned(_Shape):
     """A mesh's points in the world, moved by blend shapes and a skeleton."""
 
     skin: UsdSkel.SkinningQuery
@@ -177,7 +164,7 @@ class _Skinned(_Shape):
             samples += [one.GetTimeSamples() for one in own if one]
         if animation and self.jointed:
             turning = [*turning, *animation.GetJointTransformTimeSamples()]
-        return self._merged(samples, turning)
+        return _merged(samples, turning, self.where)
 
     def posed(self, time: float | None) -> Points:
         points = Vt.Vec3fArray.FromNumpy(self.points(time).astype(np.float32))
@@ -213,7 +200,7 @@ class _Skinned(_Shape):
         return np.array(UsdGeom.Xformable(self.mover).ComputeLocalToWorldTransform(_code(time)))
 
 
-def _skinned(mesh: UsdGeom.Mesh, where: str) -> _Skinned | None:
+def skinned_shape(mesh: UsdGeom.Mesh, where: str) -> Skinned | None:
     """The mesh with what skins it, or None where nothing does."""
     prim, everything = mesh.GetPrim(), Usd.TraverseInstanceProxies()
     root = UsdSkel.Root.Find(prim)
@@ -231,8 +218,31 @@ def _skinned(mesh: UsdGeom.Mesh, where: str) -> _Skinned | None:
                 query, mover = cache.GetSkelQuery(skeleton), skeleton.GetPrim() if jointed else prim
                 if not query:
                     raise input_error("the skeleton is broken", where=named(where, str(mover.GetPath())), remedy=_RIG)
-                return _Skinned(mesh, where, skin, query, mover, blend, jointed)
+                return Skinned(mesh, where, skin, query, mover, blend, jointed)
     return None
+
+
+def frame_times(skeleton: UsdSkel.SkeletonQuery, prim: Usd.Prim, where: str) -> list[float | None]:
+    """Time codes at which a skeleton or the transforms above it are sampled, increasing; [] where it stands still."""
+    moving, turning = _transform_times(prim)
+    animation = skeleton.GetAnimQuery()
+    if animation:
+        turning = [*turning, *animation.GetJointTransformTimeSamples()]
+    return _merged([moving], turning, where)
+
+
+def _merged(samples: Sequence[Sequence[float]], turning: Sequence[float], where: str) -> list[float | None]:
+    """All time codes, those closer than `_SAME_FRAME` once, and the whole ones between the samples of turns.
+
+    Points run straight between samples, so turning parts need one a frame even where they are keyed sparsely.
+    """
+    times = np.zeros(0)
+    for more in (*samples, turning, _whole_between(turning)):
+        values = np.unique(np.array(more, dtype=np.float64))
+        if not np.isfinite(values).all():
+            raise input_error("has time samples at no time", where=where, got=str(values[-1]))
+        times = np.union1d(times, values[_distance(values, times) > _SAME_FRAME])
+    return list(times.tolist())
 
 
 def _transform_times(prim: Usd.Prim) -> tuple[list[float], list[float]]:

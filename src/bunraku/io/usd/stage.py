@@ -23,7 +23,7 @@ from .safety import check_file, check_growth, is_vouched, probe, vouch
 
 _log = logging.getLogger(__name__)
 
-_MOST_PRIMS = 500_000
+MOST_PRIMS = 500_000
 """on a stage, instances counted each"""
 _MOST_MESSAGES = 8
 """of USD's own that are passed on"""
@@ -76,7 +76,7 @@ def _open_layers(path: Path) -> list[Sdf.Layer]:
             if name not in known:
                 known.add(name)
                 layers += _open_dependency(path, name, crates)
-    check_growth(layers, _MOST_PRIMS, str(path), Sdf.Layer.FindRelativeToLayer)
+    check_growth(layers, MOST_PRIMS, str(path), Sdf.Layer.FindRelativeToLayer)
     vouch(crates)
     return layers
 
@@ -134,7 +134,7 @@ def find_mesh(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
     to it. Hidden meshes and proxies count like any other: which one is meant is asked, not guessed.
     """
     everything = Usd.PrimRange.Stage(stage, _PROXIES())
-    meshes = {str(prim.GetPath()): prim for prim in islice(everything, _MOST_PRIMS) if prim.IsA(UsdGeom.Mesh)}
+    meshes = {str(prim.GetPath()): prim for prim in islice(everything, MOST_PRIMS) if prim.IsA(UsdGeom.Mesh)}
     if not meshes:
         raise input_error("holds no mesh", where=str(path), got=_contents(stage), remedy="export a mesh prim")
     guide = UsdGeom.Tokens.guide
@@ -144,7 +144,7 @@ def find_mesh(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
 
 def _contents(stage: Usd.Stage) -> str:
     """What is on a stage without meshes: its prims' types, and what could not be composed."""
-    kinds = sorted({str(prim.GetTypeName()) for prim in islice(stage.Traverse(), _MOST_PRIMS)} - {""})
+    kinds = sorted({str(prim.GetTypeName()) for prim in islice(stage.Traverse(), MOST_PRIMS)} - {""})
     return "; ".join([", ".join(kinds) or "an empty stage", *composition_errors(stage)])
 
 
