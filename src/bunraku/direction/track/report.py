@@ -35,7 +35,7 @@ class TrackReport:
             "force": force.reshape(-1, 3),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
-            "bending": np.array(self.bending.elastic(state.time, state.memory.get("bending.angles")).value(x)),
+            "bending": np.array(self.bending.elastic(state.time, state.memory).value(x)),
             "gravity": np.array(self.weight.value(x)),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
