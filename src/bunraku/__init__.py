@@ -16,8 +16,11 @@ from .direction.track import track as track
 from .geometry import Surface as Surface
 from .geometry import TetMesh as TetMesh
 from .geometry import TriMesh as TriMesh
+from .geometry import accordion as accordion
+from .geometry import crinkle as crinkle
 from .geometry import examine as examine
 from .geometry import repair as repair
+from .geometry import ridges as ridges
 from .io import read_animation as read_animation
 from .io import read_clip as read_clip
 from .io import read_mesh as read_mesh
@@ -29,6 +32,7 @@ from .materials import MaterialBlend as MaterialBlend
 from .materials import ShellMaterial as ShellMaterial
 from .motion import Animation as Animation
 from .motion import Curve as Curve
+from .motion import RestShapes as RestShapes
 from .shots import Shot as Shot
 from .shots import frames as frames
 from .shots import read_shot as read_shot

@@ -37,7 +37,7 @@ from bunraku.numerics import Pattern, Scatter, choose
 
 from .dihedral import angle_gradients, angle_hessians, angles
 from .membrane import point_unknowns
-from .plasticity import Gauge, hardened, hinge_gauge, plate_gauge, yielding
+from .plasticity import PASSES, Gauge, hardened, hinge_gauge, plate_gauge, yielding
 from .rest import FaceBlend, HingeBlend
 
 ANGLES = "bending.angles"
@@ -277,15 +277,22 @@ class Bending:
             PLASTIC_ANGLES: state.memory.get(PLASTIC_ANGLES, np.zeros(self.hinge_count)),
             SET_CURVATURE: state.memory.get(SET_CURVATURE, np.zeros(len(self._base.edges))), ANGLES: near,
         }  # fmt: skip
-        energy = self.elastic(state.time, memory)
-        found = yielding(
-            energy.lengths * (near - energy.rest_angles), self._limits(), self._reader(energy, state.time, memory),
-            energy.compliance.gathered,
-        )  # fmt: skip
-        if found is not None:
+        for _ in range(PASSES):  # hardening shifts bending between elements, which may then be beyond yield again
+            energy = self.elastic(state.time, memory)
+            found = yielding(
+                energy.lengths * (near - energy.rest_angles), self._limits(),
+                self._reader(energy, state.time, memory), energy.compliance.gathered,
+            )  # fmt: skip
+            if found is None:
+                break
             memory[PLASTIC_ANGLES] = memory[PLASTIC_ANGLES] + found.rotations / energy.lengths
             memory[SET_CURVATURE] = memory[SET_CURVATURE] + found.curvature
         return memory
+
+    def yielded(self, memory: Mapping[str, Array]) -> float:
+        """Share of the elements (faces, or hinges) that have set, 0 to 1."""
+        already = memory.get(SET_CURVATURE)
+        return 0.0 if already is None else float(np.count_nonzero(already) / max(len(already), 1))
 
     def curvature(self, state: State) -> Vector:
         """(k,) by how much each element (face, or hinge) is bent from its rest shape [1/m]."""

@@ -40,6 +40,8 @@ from bunraku.geometry import Hinges, TriMesh
 
 SLACK = 1e-3
 """share of the yield curvature by which a face may stay beyond it after a step"""
+PASSES = 4
+"""how often at most a step hardens its elements and takes them back to yield"""
 _ROUNDS = 40
 _STRONGEST = 1e4  # a crease is at most this much stiffer or softer than its material: the factors stay sound
 
@@ -137,7 +139,7 @@ def yielding(
     total, beyond = np.zeros_like(rotations), np.zeros_like(limit)
     for _ in range(_ROUNDS):
         curvature, shares = read(rotations - total)
-        over = curvature > limit * (1.0 + (SLACK if beyond.any() else 0.0))
+        over = curvature > limit * (1.0 + SLACK)
         if not over.any():
             break
         safe = np.where(curvature > limit, curvature, 1.0)

@@ -37,6 +37,7 @@ class TrackReport:
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
             "bending": np.array(self.bending.elastic(state.time, state.memory).value(x)),
             "gravity": np.array(self.weight.value(x)),
+            **({"yielded": np.array(self.bending.yielded(state.memory))} if self.bending.yields else {}),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),

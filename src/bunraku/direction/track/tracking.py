@@ -14,7 +14,7 @@ from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, Drag, GravityEnergy, Membrane
 from bunraku.geometry import TriMesh, area_mass_matrix, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
-from bunraku.motion import Animation, Curve, CurveLike
+from bunraku.motion import Animation, Curve, CurveLike, RestShapes
 from bunraku.numerics import use_threads
 
 from .report import TrackReport
@@ -30,7 +30,7 @@ def track(
     pins: Sequence[Pin] | Pin = (), gravity: Sequence[float] = GRAVITY, substeps: int = 2,
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
-    threads: int | None = None, single: bool = True,
+    threads: int | None = None, single: bool = True, rest: RestShapes | Points | None = None,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -51,16 +51,19 @@ def track(
         strength: how firmly the guide is obeyed, 1 exactly, 0 not at all; may be keyed.
         threads: of kernels and solver; None takes all cores.
         single: factorise in single precision and refine in double.
+        rest: the shape without stress where it is not the shell's own: points (n, 3) [m], or `RestShapes` that change
+            over time. Mass and test functions stay those of the shell.
 
     Returns:
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `pin_residual`
-        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m].
+        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
+        and where the material yields, `yielded` (t,), the share of faces (hinges) that have set.
     """
     knobs = {
         "gravity": gravity, "substeps": substeps, "iterations": iterations, "tolerance": tolerance,
         "bending": bending, "mass": mass, "start": start, "velocity": velocity, "strength": strength,
-        "threads": threads, "single": single,
+        "threads": threads, "single": single, "rest": rest,
     }  # fmt: skip
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **knobs))
 
@@ -85,8 +88,10 @@ def tracking_job(
     pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
     onto = transfer(tests, guide, shell)
     pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
-    membrane = Membrane(shell, blend)
-    bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
+    rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
+    membrane = Membrane(shell, blend, rest)
+    rigid = _clamped_faces(shell, pins)
+    bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
     energies = (membrane, *bends, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
