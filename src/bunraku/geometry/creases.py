@@ -127,7 +127,9 @@ def _one_wavelength(name: str, count: int | None, wavelength: float | None, exte
 def _resolved(mesh: TriMesh, wavelength: float) -> None:
     """Refuse creases that the mesh's edges would step over."""
     pairs = edges(mesh.faces).vertices
-    edge = float(np.median(np.linalg.norm(mesh.rest[pairs[:, 1]] - mesh.rest[pairs[:, 0]], axis=1))) if len(pairs) else 0.0
+    edge = (
+        float(np.median(np.linalg.norm(mesh.rest[pairs[:, 1]] - mesh.rest[pairs[:, 0]], axis=1))) if len(pairs) else 0.0
+    )
     if wavelength < 2.0 * edge:
         raise input_error(
             "the mesh is too coarse for such creases", got=f"wavelength {wavelength:.3g} m",
