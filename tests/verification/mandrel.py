@@ -1,9 +1,9 @@
 """A strip bent over a mandrel and let go, and a strip folded by its ends.
 
-The strip (1 × ¼ m) is laid on exact cylinders of growing curvature up to 1/R, the set of each step remembered, then freed
-and brought to equilibrium with its membrane. By hand: the deviation left at the mandrel is Δκ_max, and a cylinder is a
-shape without stretch, so the strip springs back to a cylinder of curvature 1/R − Δκ_max. Hardening changes the
-stiffness, not the shape.
+The strip (1 × ¼ m) is laid on exact cylinders of growing curvature up to 1/R, each step remembers its set, then it is
+freed and brought to equilibrium with its membrane. By hand: the deviation left at the mandrel is Δκ_max, and a
+cylinder is a shape without stretch, so the strip springs back to a cylinder of curvature 1/R − Δκ_max. Hardening
+changes the stiffness, not the shape.
 """
 
 from __future__ import annotations

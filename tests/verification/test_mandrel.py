@@ -12,7 +12,7 @@ from bunraku.energies import Bending
 
 DIRECTIONS = np.arange(6) * np.pi / 6
 SET_TOLERANCE = 0.025 * MANDREL
-"""[1/m] a quarter of the longest step taken, MANDREL/10: the rule is explicit, so it sees a bend only once it is there"""
+"""[1/m] a quarter of the longest step, MANDREL/10: the rule is explicit, it sees a bend only once it is there"""
 READ_TOLERANCE = 0.01
 
 
@@ -41,7 +41,10 @@ def test_an_equilateral_hinge_reads_what_its_direction_lets_it(direction: float)
     assert 0.6 <= found[whole].max() <= 1.05
 
 
-@pytest.mark.parametrize("kind", ["equi", "one-diag", "random"])
+SLOW = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("equi", "random")]
+
+
+@pytest.mark.parametrize("kind", ["one-diag", *SLOW])
 def test_a_strip_keeps_the_same_set_after_a_mandrel(kind: str) -> None:
     """1/R − Δκ_max for two resolutions, two step sizes, with and without hardening."""
     found = [over_mandrel(kind, n, steps, eta).curvature for n in (16, 32) for steps in (10, 40) for eta in (0.0, 0.5)]

@@ -11,11 +11,12 @@ excess itself, (|Δκ| − Δκ_max), so that a hinge just at yield springs to n
 nearly all. With Δκ = c (θ − θ̄) the deviation that must remain is ±Δκ_max, so θ̄ ← θ − sign(Δκ) Δκ_max/c. That is what
 the rule above says for one hinge, where a = l (θ − θ̄).
 
-*Curvature.* A cylinder of curvature κ about an axis along its edges turns a hinge by θ = A κ/l, A the area of both faces
-on an equilateral mesh: hence κ = l θ/A for independent hinges, twice what is printed. One angle cannot know the direction:
-with ψ between edge and axis an equilateral hinge reads κ (cos²ψ − sin²ψ/3), so its largest reading on a cylinder is from
-⅔ to 1 of κ. A plate's face knows better: the moments m of its edges make one tensor M = Σ m_i S_i, its curvature is that of the law,
-K = [(1 + ν) M − ν tr M]/(D (1 − ν²)), and the largest principal value of K is κ on any mesh and in any direction.
+*Curvature.* On an equilateral mesh a cylinder of curvature κ with its axis along an edge turns that hinge by θ = A κ/l,
+A the area of its two faces: hence κ = l θ/A for independent hinges, twice what is printed. One angle cannot know the
+direction: with ψ between edge and axis such a hinge reads κ (cos²ψ − sin²ψ/3), so the largest reading on a cylinder is
+from ⅔ to 1 of κ, and hinges on other meshes read what they will. A plate's face knows better: the moments m of its
+edges make one tensor M = Σ m_i S_i, the law makes it a curvature, K = [(1 + ν) M − ν tr M]/(D (1 − ν²)), and the
+largest principal value of K is κ on any mesh and in any direction.
 
 *Faces share edges*, so in the plate taking one face back leaves part of the bending to its neighbours, and some of it
 returns: the rule is repeated until no face is beyond yield by more than `SLACK`. Every round lowers the elastic
@@ -134,7 +135,7 @@ def yielding(
 ) -> Yielded | None:
     """Take elements beyond their `limit` (k,) [1/m] back to it; None where there are none.
 
-    `rotations` (m,) l (θ − θ̄) [m]; `read` gives the curvature (k,) and shares (k, w) of rotations; `gather` sums shares.
+    `rotations` (m,) l (θ − θ̄) [m]; `read` gives the curvature (k,) and the shares (k, w) of them, `gather` their sum.
     """
     total, beyond = np.zeros_like(rotations), np.zeros_like(limit)
     for _ in range(_ROUNDS):

@@ -1,7 +1,7 @@
 """The rest shape of a shell at one moment, by what can be measured on the surface itself.
 
-Shapes are blended in their squared edge lengths and dihedral angles. Squared lengths are linear in the metric of a face,
-and a convex combination of positive definite metrics is one, so every blend of triangles is a triangle; neither
+Shapes are blended in their squared edge lengths and dihedral angles. Squared lengths are linear in the metric of a
+face, and a convex combination of positive definite metrics is one, so every blend of triangles is a triangle; neither
 lengths nor angles see where the shapes lie, so they need not be aligned. Angles are blended on their principal branch,
 (−π, π): from a sharp fold to its opposite the rest shape opens, it does not pass through itself.
 A blend of two surfaces is in general no surface (its angles and lengths do not fit together in space): that is a
