@@ -30,8 +30,8 @@ def accordion(
     along = mesh.rest[:, _axis(axis)]
     begin, extent = float(along.min(initial=0.0)), float(np.ptp(along)) if len(along) else 0.0
     length = _one_wavelength("folds", folds, wavelength, extent)
-    _resolved(mesh, length)
     phase = (along - begin) / length
+    _resolved(mesh, phase[:, None], length)
     zigzag = 4.0 * np.abs(phase - np.floor(phase + 0.5)) - 1.0  # −1 … 1, from the bottom
     return _raised(mesh, 0.5 * _number("depth", depth) * zigzag)
 
@@ -54,8 +54,10 @@ def ridges(
     u, v = (mesh.rest[:, other] - middle[other] for other in ((k + 1) % 3, (k + 2) % 3))
     around = 2.0 * np.pi * float(np.hypot(u, v).mean())
     number = max(round(around / _one_wavelength("count", count, wavelength, around)), 1)
-    _resolved(mesh, around / number)
-    return _raised(mesh, 0.5 * _number("depth", depth) * np.cos(number * np.arctan2(v, u)))
+    turn = np.arctan2(v, u)
+    # A chord of the circle stands for its arc: it has no seam.
+    _resolved(mesh, number / (2.0 * np.pi) * np.column_stack([np.cos(turn), np.sin(turn)]), around / number)
+    return _raised(mesh, 0.5 * _number("depth", depth) * np.cos(number * turn))
 
 
 def crinkle(mesh: TriMesh, *, depth: float, wavelength: float, seed: int = 0) -> Points:
@@ -66,7 +68,7 @@ def crinkle(mesh: TriMesh, *, depth: float, wavelength: float, seed: int = 0) ->
         wavelength: how far bumps lie apart [m].
         seed: another number, other bumps.
     """
-    _resolved(mesh, _number("wavelength", wavelength))
+    _resolved(mesh, mesh.rest / _number("wavelength", wavelength), wavelength)
     places = mesh.rest / (0.5 * wavelength)  # a bump and a dent, a cell each
     return _raised(mesh, _number("depth", depth) * (value_noise(places, seed) - 0.5))
 
@@ -124,14 +126,14 @@ def _one_wavelength(name: str, count: int | None, wavelength: float | None, exte
     return extent / _number(name, count)
 
 
-def _resolved(mesh: TriMesh, wavelength: float) -> None:
-    """Refuse creases that the mesh's edges would step over."""
-    pairs = edges(mesh.faces).vertices
-    edge = (
-        float(np.median(np.linalg.norm(mesh.rest[pairs[:, 1]] - mesh.rest[pairs[:, 0]], axis=1))) if len(pairs) else 0.0
-    )
-    if wavelength < 2.0 * edge:
+def _resolved(mesh: TriMesh, phase: Array, wavelength: float) -> None:
+    """Refuse creases that the mesh's edges would step over; `phase` (n, d) is a place in wavelengths."""
+    start, end = edges(mesh.faces).vertices.T
+    steps = np.linalg.norm(phase[end] - phase[start], axis=1)
+    steps = steps[steps > 1e-9]  # edges along a crease do not count
+    step = float(np.median(steps)) if len(steps) else 0.0
+    if step > 0.5:
         raise input_error(
             "the mesh is too coarse for such creases", got=f"wavelength {wavelength:.3g} m",
-            allowed=f"from {2.0 * edge:.3g} m, two edges", remedy="a finer mesh, or a longer wavelength",
+            allowed=f"from {2.0 * step * wavelength:.3g} m, two edges", remedy="a finer mesh, or a longer wavelength",
         )  # fmt: skip

@@ -22,6 +22,7 @@ from bunraku.io import (
 )
 
 from .kinds import absolute
+from .rest_table import RestTable
 from .spec import GuideTable, MeshTable
 
 REPORT = "report.json"
@@ -79,7 +80,7 @@ def _require_unit(known: bool, rest: Points, path: Path) -> None:
     )  # fmt: skip
 
 
-def read_rest(table: MeshTable) -> Surface | None:
+def read_rest(table: MeshTable | RestTable) -> Surface | None:
     """The surface whose shape is the rest shape, where the shot names one."""
     if table.file is None:
         return None
