@@ -11,7 +11,7 @@ from bunraku.direction.track import hierarchy, track, tracking_job
 from bunraku.energies import Bending, Membrane
 from bunraku.geometry import TriMesh, crinkle
 from bunraku.materials import MaterialBlend, ShellMaterial
-from bunraku.motion import Animation, RestShapes
+from bunraku.motion import Animation, CurveLike, RestShapes
 from bunraku.testing import sheet
 
 MANDREL, YIELD = 4.0, 1.5
@@ -90,7 +90,7 @@ def test_a_setting_run_resumes_to_the_same_bytes(twist: Animation, bending: str)
                 assert a.state.memory[key].tobytes() == value.tobytes()
 
 
-def shocked(mesh: TriMesh, amount: object, material: ShellMaterial, count: int = 25) -> Take:
+def shocked(mesh: TriMesh, amount: CurveLike, material: ShellMaterial, count: int = 25) -> Take:
     """A free sheet at rest, crinkled by its rest shape; shallow, so that no bump can snap to the other side."""
     guide = Animation(mesh, np.arange(count) / 24.0, np.tile(mesh.rest, (count, 1, 1)))
     bumps = crinkle(mesh, depth=0.02, wavelength=0.5, seed=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from test_bending_models import pocket
 
 from bunraku.contracts import State
 from bunraku.energies import Bending
@@ -163,6 +164,23 @@ def test_what_is_inside_a_clamp_does_not_yield(cloth: TriMesh) -> None:
     blend = MaterialBlend.uniform(ShellMaterial(**PLASTIC), len(cloth.faces))
     found = Bending(cloth, blend, rigid=rigid).remember(state_of(crumple(cloth)))["bending.set_curvature"]
     assert rigid.any() and not found[rigid].any() and found[~rigid].any()
+
+
+@pytest.mark.parametrize("flipped", [(False,) * 5, (False, True, False, False, True), (True, False, True, True, False)])
+def test_where_three_faces_meet_setting_knows_no_order(flipped: tuple[bool, ...]) -> None:
+    """Curvature and set belong to faces: how their hinges are paired and how they are wound cannot matter."""
+    order = (2, 0, 1, 4, 3)
+    plain, mixed = pocket((0, 1, 2, 3, 4), (False,) * 5), pocket(order, flipped)
+    x = plain.rest + 0.2 * np.random.default_rng(3).normal(size=plain.rest.shape)
+    sets, energies = [], []
+    for mesh in (plain, mixed):
+        bending = source(mesh, plate=True, yield_curvature=0.2)
+        memory = dict(bending.remember(state_of(x)))
+        sets.append(memory["bending.set_curvature"])
+        energies.append(bending.elastic(0.0, memory).value(x))
+    assert sets[0].max() > 0.1
+    assert sets[1] == pytest.approx(sets[0][list(order)], rel=1e-8, abs=1e-10)
+    assert energies[1] == pytest.approx(energies[0], rel=1e-8)
 
 
 def test_a_gauge_is_the_curvature_of_the_two_faces() -> None:

@@ -103,6 +103,19 @@ def test_set_is_kept_when_the_rest_shape_changes(cloth: TriMesh) -> None:
         assert np.abs(moved).max() > 0.1
 
 
+def test_lengths_blend_in_their_squares_and_angles_linearly(cloth: TriMesh) -> None:
+    """A length of 1 and one of 2 make √2.5; angles of 0 and θ make θ/2."""
+    bent = crumpled(cloth, 1)
+    blend = MaterialBlend.uniform(ShellMaterial(young=1e6), len(cloth.faces))
+    own, end, half = (
+        Bending(cloth, blend, rest=RestShapes.between(cloth.rest, 2 * bent, amount)).elastic(0.0)
+        for amount in (0.0, 1.0, 0.5)
+    )
+    assert half.lengths == pytest.approx(np.sqrt(0.5 * own.lengths**2 + 0.5 * end.lengths**2), rel=1e-12)
+    assert half.rest_angles == pytest.approx(0.5 * end.rest_angles, abs=1e-12)
+    assert np.abs(end.rest_angles).max() > 0.1
+
+
 def test_weights_are_normalised_and_may_be_keyed() -> None:
     shapes = [sheet(1, 1).rest] * 3
     found = RestShapes(shapes, [2.0, [[0.0, 0.0], [1.0, 6.0]], 2.0])

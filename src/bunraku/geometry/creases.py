@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.contracts import Array, Integers, Points, Vector, input_error
 
 from .topology import edges
 from .trimesh import TriMesh, vertex_normals
@@ -86,7 +86,7 @@ def value_noise(places: Array, seed: int) -> Vector:
     return total
 
 
-def _hashed(cells: Array, seed: int) -> Vector:
+def _hashed(cells: Integers, seed: int) -> Vector:
     """(n,) a number from 0 to 1 for each whole point (n, 3), the same on every machine."""
     with np.errstate(over="ignore"):
         mixed = np.full(len(cells), seed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
