@@ -44,7 +44,7 @@ def test_a_file_gives_a_shape_and_is_an_input(files, tmp_path: Path) -> None:
 
 
 def test_a_shot_with_a_shock_and_a_crease_runs_and_reports(files, tmp_path: Path) -> None:
-    """Crinkled it holds energy; switched off again it lets go of it. And the resolved shot reads back."""
+    """The resolved shot reads back, and frames say how much has set."""
     rest = {**CRINKLE, "amount": [[2, 1.0], [3, 0.0]]}
     material = {"preset": "vinyl", "yield_curvature": 3.0, "hardening": 0.1}
     shot = read_shot(files(box={"mesh": {"levels": 3}, "rest": rest, "material": material}))
@@ -52,9 +52,19 @@ def test_a_shot_with_a_shock_and_a_crease_runs_and_reports(files, tmp_path: Path
     again = read_shot(next(result.folder.glob("*.toml")))
     assert again.object["box"].rest == shot.object["box"].rest
     assert again.object["box"].material == shot.object["box"].material
-    made = prepare(shot).job(threads=1)
-    yielded = [float(frame.report["yielded"]) for frame in made.frames()]
+    found = list(prepare(shot).job(threads=1).frames())
+    yielded = [float(frame.report["yielded"]) for frame in found]
     assert yielded == sorted(yielded) and 0.0 < yielded[-1] <= 1.0
+
+
+def test_the_first_pose_is_stressed_by_a_crinkled_rest_shape_alone(files) -> None:
+    """Frame 1 is the mesh's own shape: without stress, unless another one is wished."""
+    held = []
+    for amount in (0.0, 1.0):
+        shot = read_shot(files(box={"mesh": {"levels": 3}, "rest": {**CRINKLE, "amount": amount}}))
+        report = next(prepare(shot).job(threads=1).frames()).report
+        held.append(float(report["stretching"] + report["bending"]))
+    assert held[1] > 1e-3 and held[0] < 1e-12 * held[1]
 
 
 def test_a_material_may_be_made_elastic(files, tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def setting() -> list[Claim]:
         found = np.concatenate([read(mesh, direction)[inner(mesh, 0.2)] for direction in DIRECTIONS])
         worst = float(found[np.argmax(np.abs(found - 1.0))])
         name = f"curvature read on a cylinder, {kind}, six directions: worst"
-        claims.append(Claim(name, "max |principal K| = 1/R", worst, READ_TOLERANCE, 1.0))
+        claims.append(Claim(name, "largest principal K = 1/R", worst, READ_TOLERANCE, 1.0))
     kept, tolerance = MANDREL - YIELD, SET_TOLERANCE / (MANDREL - YIELD)
     for kind in ("equi", "one-diag", "random"):
         for n, steps, eta in ((16, 10, 0.0), (16, 40, 0.0), (16, 10, 0.5), (16, 40, 0.5), (32, 10, 0.5), (32, 40, 0.5)):

@@ -56,7 +56,7 @@ def damping_force(name: str, before: Array, after: Array, dt: float) -> tuple[fl
     elastic = (
         source.elastic(0.0)
         if isinstance(source, Membrane)
-        else source.elastic(0.0, source.remember(state)["bending.angles"])
+        else source.elastic(0.0, source.remember(state))
     )
     difference = damped.gradient(after) - elastic.gradient(after)
     return float(np.abs(difference).max()), float(np.abs(elastic.gradient(after)).max())
