@@ -66,17 +66,23 @@ class Gauge:
         return np.abs(mean) + np.hypot(half, bent[:, 2])
 
 
-def plate_gauge(mesh: TriMesh, edges: Integers, signs: Array, rigidity: Vector, poisson: Vector) -> Gauge:
-    """Of a plate's faces, from their `edges` and `signs` (f, 3 d), d places an edge."""
-    tensors = _moment_tensors(mesh)
-    one, nu = np.ones_like(poisson), poisson
-    flexibility = np.zeros((len(poisson), 3, 3))
-    flexibility[:, 0, 0] = flexibility[:, 1, 1] = one
-    flexibility[:, 0, 1] = flexibility[:, 1, 0] = -nu
-    flexibility[:, 2, 2] = 1.0 + nu
-    flexibility /= (rigidity * (1.0 - nu**2))[:, None, None]
-    maps = np.repeat(flexibility @ tensors, edges.shape[1] // 3, axis=2)
-    return Gauge(edges, maps * signs[:, None, :])
+def plate_gauge(
+    mesh: TriMesh, edges: Integers, signs: Array, rigidity: Vector, poisson: Vector, flexibility: Array | None = None
+) -> Gauge:
+    """Of a plate's faces, from their `edges` and `signs` (f, 3 d), d places an edge.
+
+    `flexibility` (f, 3, 3) [1/(N·m)] takes moments (m₁₁, m₂₂, m₁₂) to (K₁₁, K₂₂, 2K₁₂) in the frame whose first axis is
+    the face's first edge; by default that of an isotropic plate.
+    """
+    if flexibility is None:
+        flexibility = np.zeros((len(poisson), 3, 3))
+        flexibility[:, 0, 0] = flexibility[:, 1, 1] = 1.0
+        flexibility[:, 0, 1] = flexibility[:, 1, 0] = -poisson
+        flexibility[:, 2, 2] = 2.0 * (1.0 + poisson)
+        flexibility /= (rigidity * (1.0 - poisson**2))[:, None, None]
+    maps = flexibility @ _moment_tensors(mesh)
+    maps[:, 2] *= 0.5
+    return Gauge(edges, np.repeat(maps, edges.shape[1] // 3, axis=2) * signs[:, None, :])
 
 
 def hinge_gauge(found: Hinges, rigidity: Vector) -> Gauge:
