@@ -23,9 +23,12 @@ from .geometry import Embedding as Embedding
 from .geometry import Surface as Surface
 from .geometry import TetMesh as TetMesh
 from .geometry import TriMesh as TriMesh
+from .geometry import accordion as accordion
+from .geometry import crinkle as crinkle
 from .geometry import embed as embed
 from .geometry import examine as examine
 from .geometry import repair as repair
+from .geometry import ridges as ridges
 from .io import read_animation as read_animation
 from .io import read_clip as read_clip
 from .io import read_mesh as read_mesh
@@ -39,6 +42,7 @@ from .materials import MaterialBlend as MaterialBlend
 from .materials import ShellMaterial as ShellMaterial
 from .motion import Animation as Animation
 from .motion import Curve as Curve
+from .motion import RestShapes as RestShapes
 from .rigs import Rig as Rig
 from .rigs import Skeleton as Skeleton
 from .rigs import bind as bind

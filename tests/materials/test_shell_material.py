@@ -31,6 +31,8 @@ GOOD = {"young": 1e6, "poisson": 0.3, "thickness": 1e-3, "density": 1000.0}
         ("stretch_damping", (-1e-9, 2e3, np.nan)),
         ("bend_damping", (-1e-9, 2e3, np.nan)),
         ("drag", (-1e-9, 2e6, np.nan)),
+        ("yield_curvature", (0.0, -1.0, np.nan)),
+        ("hardening", (-2e3, 2e3, np.nan, np.inf)),
     ],
 )
 def test_a_number_out_of_bounds_is_refused_by_name(name: str, values: tuple[float, ...]) -> None:
@@ -60,6 +62,18 @@ def test_the_bounds_themselves_are_allowed(name: str, value: float) -> None:
 def test_what_is_no_number_is_refused(name: str, value: object) -> None:
     with pytest.raises(InputError, match=rf"material\.{name} must be a number .*may be keyed"):
         ShellMaterial(**{**GOOD, name: value})
+
+
+def test_an_elastic_shell_is_one_that_yields_never() -> None:
+    assert ShellMaterial(**GOOD).yield_curvature == np.inf
+    assert ShellMaterial(**{**GOOD, "yield_curvature": np.inf, "hardening": 5.0}).hardening == 5.0
+
+
+def test_hardening_that_would_create_energy_is_refused() -> None:
+    """η Δκ_max ≤ 2 (`energies/plasticity.py`)."""
+    assert ShellMaterial(**{**GOOD, "yield_curvature": 4.0, "hardening": 0.5}).hardening == 0.5
+    with pytest.raises(InputError, match=r"create energy \(got 'hardening × yield_curvature = 2\.04'\)"):
+        ShellMaterial(**{**GOOD, "yield_curvature": 4.0, "hardening": 0.51})
 
 
 def test_a_key_out_of_bounds_is_refused() -> None:

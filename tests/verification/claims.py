@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from bending_table import clamped_centre, extrapolated, patch, squared_step, supported_centre, table, twisted_corner
 from cantilever import elastica, tip
+from mandrel import MANDREL, YIELD, folded_by_its_ends, inner, over_mandrel, read
 from plates import KINDS, square
 from test_damping import SOURCES, crumpled, damping_force, rotation
 from test_guided_motion import TIMES, follow, tumbling
+from test_mandrel import DIRECTIONS, READ_TOLERANCE, SET_TOLERANCE
 from test_momentum import CLOTH, G, march, stepper, tumbled
 from test_uniaxial import uniaxial_error
 from vibrations import (
@@ -240,9 +242,33 @@ def guided() -> list[Claim]:
     return claims
 
 
+def setting() -> list[Claim]:
+    """Yield in true curvature, and what is left after a mandrel; rows with the free strip over 1/R − Δκ_max."""
+    claims = []
+    for kind in KINDS:
+        mesh = square(kind, 16)
+        found = np.concatenate([read(mesh, direction)[inner(mesh, 0.2)] for direction in DIRECTIONS])
+        worst = float(found[np.argmax(np.abs(found - 1.0))])
+        name = f"curvature read on a cylinder, {kind}, six directions: worst"
+        claims.append(Claim(name, "largest principal K = 1/R", worst, READ_TOLERANCE, 1.0))
+    kept, tolerance = MANDREL - YIELD, SET_TOLERANCE / (MANDREL - YIELD)
+    for kind in ("equi", "one-diag", "random"):
+        for n, steps, eta in ((16, 10, 0.0), (16, 40, 0.0), (16, 10, 0.5), (16, 40, 0.5), (32, 10, 0.5), (32, 40, 0.5)):
+            found = over_mandrel(kind, n, steps, eta).curvature / kept
+            name = f"set after a mandrel, {kind}, {n} edges, {steps} steps, η = {eta:g} m"
+            claims.append(Claim(name, "κ = 1/R − Δκ_max", found, tolerance, 1.0))
+    found = over_mandrel("one-diag", 16, 4, 0.5, plate=False).curvature / kept
+    claims.append(Claim("the same, independent hinges, one-diag, 16 edges, 4 steps", "as above", found, tolerance, 1.0))
+    for eta in (0.3, 0.0):
+        rows = folded_by_its_ends(12, eta)
+        name = f"strip folded by its ends, η = {eta:g} m: most over least set row"
+        claims.append(Claim(name, "one bend", float(rows.max() / rows.min()), 0.5, 1.0))
+    return claims
+
+
 def document() -> tuple[str, bool]:
     """The Markdown text, and whether every claim holds."""
-    claims = [*statics(), *vibrations(), *laws(), *guided()]
+    claims = [*statics(), *setting(), *vibrations(), *laws(), *guided()]
     lines = [
         "# Verification",
         "",

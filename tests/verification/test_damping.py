@@ -53,11 +53,7 @@ def damping_force(name: str, before: Array, after: Array, dt: float) -> tuple[fl
     source = SOURCES[name]
     state = State(0.0, before.reshape(-1), np.zeros(before.size))
     damped = source.at(state, dt)
-    elastic = (
-        source.elastic(0.0)
-        if isinstance(source, Membrane)
-        else source.elastic(0.0, source.remember(state)["bending.angles"])
-    )
+    elastic = source.elastic(0.0) if isinstance(source, Membrane) else source.elastic(0.0, source.remember(state))
     difference = damped.gradient(after) - elastic.gradient(after)
     return float(np.abs(difference).max()), float(np.abs(elastic.gradient(after)).max())
 

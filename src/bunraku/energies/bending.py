@@ -24,7 +24,7 @@ other pairs are sums of theirs. Independent hinges sit between every two of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -32,12 +32,17 @@ import numpy as np
 from bunraku.contracts import Array, Flags, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import Hinges, TriMesh, face_areas, hinges
 from bunraku.materials import MaterialBlend, ShellFields, bending_rigidity
+from bunraku.motion import RestShapes
 from bunraku.numerics import Pattern, Scatter, choose
 
 from .dihedral import angle_gradients, angle_hessians, angles
 from .membrane import point_unknowns
+from .plasticity import PASSES, Gauge, hardened, hinge_gauge, plate_gauge, yielding
+from .rest import FaceBlend, HingeBlend
 
 ANGLES = "bending.angles"
+PLASTIC_ANGLES = "bending.plastic_angles"
+SET_CURVATURE = "bending.set_curvature"
 RIGID = 1e6  # how much stiffer than its material a rigid face is
 
 
@@ -164,25 +169,35 @@ class BendingEnergy:
 
 
 class Bending:
-    """The bending of a shell as its material changes: gives each step its `BendingEnergy`."""
+    """The bending of a shell as material and rest shape change: gives each step its `BendingEnergy`.
+
+    Where the material yields (`plasticity.py`) the state's memory holds what has set: an angle a hinge and a
+    curvature an element. It is brought up to date at the end of every step, from the state alone.
+    A rest shape that changes is no rate of strain: damping compares both ends of a step with the rest shape at its end.
+    """
 
     def __init__(
-        self, mesh: TriMesh, material: MaterialBlend, *, plate: bool = True, rigid: Flags | None = None
-    ) -> None:
+        self, mesh: TriMesh, material: MaterialBlend, *, plate: bool = True, rigid: Flags | None = None,
+        rest: RestShapes | None = None,
+    ) -> None:  # fmt: skip
         """`plate=False` takes independent hinges; `rigid` (f,) marks faces that cannot bend (inside a clamp)."""
         self._rigid = np.zeros(len(mesh.faces), dtype=bool) if rigid is None else rigid
-        self._mesh, self._material = mesh, material
+        self._material = material
         self._per_face = plate
         self._hinges = hinges(mesh, every_pair=not plate)
-        found = self._hinges.vertices
-        self._lengths = np.linalg.norm(mesh.rest[found[:, 1]] - mesh.rest[found[:, 0]], axis=1)
-        self.rest_angles = angles(mesh.rest, found, np.zeros(len(found)))
+        self._faces, self._angles = FaceBlend(mesh, rest), HingeBlend(mesh, self._hinges, rest)
+        self._constant = material.constant and self._faces.constant
+        self._first = self._faces.at(0.0)
+        self.rest_angles = self._angles.at(0.0)
+        self._lengths = self._angles.lengths(self._first)
         self._make = plate_compliance if plate else hinge_compliance
         fields = material.at(0.0)
-        self._base = self._made(fields)
+        self._base = self._made(self._first, fields)
+        self.yields = any(np.isfinite(one.yield_curvature) for one in material.materials)
+        self._base_gauge = self._gauged(self._first, fields) if self.yields else None
         self._solver = ComplianceSolver(self._base)
         self._elastic_solver = ComplianceSolver(self._base)
-        self._scatter = Scatter.of(found, mesh.point_count)
+        self._scatter = Scatter.of(self._hinges.vertices, mesh.point_count)
 
     @property
     def hinge_count(self) -> int:
@@ -195,34 +210,55 @@ class Bending:
             return per_face
         return per_face[self._hinges.faces].mean(axis=1)
 
-    def _compliance(self, time: float) -> Compliance:
-        if self._material.constant:
-            return self._base
-        return self._made(self._material.at(time))
+    def _compliance(self, time: float, memory: Mapping[str, Array]) -> Compliance:
+        base = self._base
+        if not self._constant:
+            base = self._made(self._faces.at(time), self._material.at(time))
+        stiffness = self._stiffness(memory)
+        return base if stiffness is None else base.scaled(1.0 / stiffness)
 
-    def _made(self, fields: ShellFields) -> Compliance:
+    def _stiffness(self, memory: Mapping[str, Array]) -> Vector | None:
+        """(k,) of hardened elements over that of their material, or None where nothing has hardened."""
+        already = memory.get(SET_CURVATURE)
+        if already is None or not already.any():
+            return None
+        hardening = self._elements(self._material.at(0.0).hardening)
+        return hardened(hardening, already) if hardening.any() else None
+
+    def _made(self, mesh: TriMesh, fields: ShellFields) -> Compliance:
         rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
-        soft = self._make(self._mesh, self._hinges, rigidity, fields.poisson)
+        soft = self._make(mesh, self._hinges, rigidity, fields.poisson)
         if not self._rigid.any():
             return soft
-        hard = self._make(self._mesh, self._hinges, np.where(self._rigid, RIGID, 1.0) * rigidity, fields.poisson)
+        hard = self._make(mesh, self._hinges, np.where(self._rigid, RIGID, 1.0) * rigidity, fields.poisson)
         return _inside_loose(hard, soft, np.all(self._rigid[self._hinges.faces], axis=1))
+
+    def _gauged(self, mesh: TriMesh, fields: ShellFields) -> Gauge:
+        rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
+        if not self._per_face:
+            return hinge_gauge(self._hinges, rigidity)
+        edges, signs = _hinges_of_corners(self._hinges, len(mesh.faces))
+        return plate_gauge(mesh, edges, signs, rigidity, fields.poisson)
 
     def _near(self, state: State) -> Vector:
         return angles(state.q.reshape(-1, 3), self._hinges.vertices, state.memory.get(ANGLES, self.rest_angles))
 
-    def elastic(self, time: float, near: Vector | None = None) -> BendingEnergy:
-        """The energy without damping at a time [s]."""
-        near = self.rest_angles if near is None else near
-        count = len(self._hinges.vertices)
+    def elastic(self, time: float, memory: Mapping[str, Array] | None = None) -> BendingEnergy:
+        """The energy without damping at a time [s], with what a state's `memory` says has set."""
+        memory = memory or {}
+        rest, lengths = self.rest_angles, self._lengths
+        if not self._faces.constant:
+            rest, lengths = self._angles.at(time), self._angles.lengths(self._faces.at(time))
+        if PLASTIC_ANGLES in memory:
+            rest = rest + memory[PLASTIC_ANGLES]
         return BendingEnergy(
-            self._hinges.vertices, self._lengths, self.rest_angles, near, np.zeros(count),
-            self._compliance(time), self._elastic_solver, self._scatter,
+            self._hinges.vertices, lengths, rest, memory.get(ANGLES, rest), np.zeros(self.hinge_count),
+            self._compliance(time, memory), self._elastic_solver, self._scatter,
         )  # fmt: skip
 
     def at(self, state: State, dt: float) -> BendingEnergy:
         """The energy of the step to `state.time + dt`."""
-        energy = self.elastic(state.time + dt, self._near(state))
+        energy = self.elastic(state.time + dt, {**state.memory, ANGLES: self._near(state)})
         damping = self._elements(self._material.at(state.time + dt).bend_damping)
         if not damping.any():
             return energy
@@ -233,8 +269,58 @@ class Bending:
         return replace(energy, offset=offset, compliance=soft, solver=self._solver)
 
     def remember(self, state: State) -> Mapping[str, Array]:
-        """The angles on their branch: a fold beyond ±π is not mistaken for its opposite."""
-        return {ANGLES: self._near(state)}
+        """The angles on their branch: a fold beyond ±π is not mistaken for its opposite. And what has set."""
+        near = self._near(state)
+        if not self.yields:
+            return {ANGLES: near}
+        memory = {
+            PLASTIC_ANGLES: state.memory.get(PLASTIC_ANGLES, np.zeros(self.hinge_count)),
+            SET_CURVATURE: state.memory.get(SET_CURVATURE, np.zeros(len(self._base.edges))), ANGLES: near,
+        }  # fmt: skip
+        for _ in range(PASSES):  # hardening shifts bending between elements, which may then be beyond yield again
+            energy = self.elastic(state.time, memory)
+            found = yielding(
+                energy.lengths * (near - energy.rest_angles), self._limits(),
+                self._reader(energy, state.time, memory), energy.compliance.gathered,
+            )  # fmt: skip
+            if found is None:
+                break
+            memory[PLASTIC_ANGLES] = memory[PLASTIC_ANGLES] + found.rotations / energy.lengths
+            memory[SET_CURVATURE] = memory[SET_CURVATURE] + found.curvature
+        return memory
+
+    def yielded(self, memory: Mapping[str, Array]) -> float:
+        """Share of the elements (faces, or hinges) that have set, 0 to 1."""
+        already = memory.get(SET_CURVATURE)
+        return 0.0 if already is None else float(np.count_nonzero(already) / max(len(already), 1))
+
+    def curvature(self, state: State) -> Vector:
+        """(k,) by how much each element (face, or hinge) is bent from its rest shape [1/m]."""
+        energy = self.elastic(state.time, {**state.memory, ANGLES: self._near(state)})
+        read = self._reader(energy, state.time, state.memory)
+        return read(energy.rotations(state.q.reshape(-1, 3)))[0]
+
+    def _reader(
+        self, energy: BendingEnergy, time: float, memory: Mapping[str, Array]
+    ) -> Callable[[Vector], tuple[Vector, Array]]:
+        """Rotations (m,) to the curvature (k,) of every element and its shares (k, w) of them."""
+        gauge = self._base_gauge if self._constant else None
+        gauge = gauge or self._gauged(self._faces.at(time), self._material.at(time))
+        stiffness = self._stiffness(memory)
+        stiffness = np.ones(len(gauge.edges)) if stiffness is None else stiffness
+        energy.solver.take(energy.compliance)
+
+        def read(rotations: Vector) -> tuple[Vector, Array]:
+            moments = energy.solver.solve(rotations)
+            return gauge.read(moments, stiffness), energy.compliance.spread(moments)
+
+        return read
+
+    def _limits(self) -> Vector:
+        """(k,) yield curvature of every element; what is inside a clamp does not yield."""
+        with np.errstate(divide="ignore"):
+            inverse = np.where(self._rigid, 0.0, 1.0 / self._material.at(0.0).yield_curvature)
+            return 1.0 / self._elements(inverse)
 
 
 def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:

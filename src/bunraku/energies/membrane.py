@@ -4,13 +4,15 @@ With Green strain E(x) of each face, stiffness 𝔻 [N/m] and rest area A, a ste
 
     Σ_f A [ ½ E:𝔻E + ½ (τ/dt) (E − Eₙ):𝔻(E − Eₙ) ].
 
-Strain does not see rigid motion, so neither does the damping: not at any rate, not for any finite rotation.
+Strain does not see rigid motion, so neither does the damping: not at any rate, not for any finite rotation. Where the
+rest shape changes, both strains are measured from the rest shape at the end of the step: damping sees what moves, not
+what is wished, and a rest shape that jumps starts a motion without a viscous blow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numba
 import numpy as np
@@ -18,7 +20,10 @@ import numpy as np
 from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend, stretching_stiffness
+from bunraku.motion import RestShapes
 from bunraku.numerics import Scatter
+
+from .rest import FaceBlend
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +73,24 @@ class MembraneEnergy:
 
 @dataclass(frozen=True, eq=False)
 class Membrane:
-    """The stretching of a shell as its material changes: gives each step its `MembraneEnergy`."""
+    """The stretching of a shell as material and rest shape change: gives each step its `MembraneEnergy`."""
 
     mesh: TriMesh
     material: MaterialBlend
+    rest: RestShapes | None = None
+    """by default the mesh's own"""
     _fixed: MembraneEnergy = field(init=False, repr=False)
+    _blend: FaceBlend = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         count = len(self.mesh.faces)
         fields = self.material.at(0.0)
+        object.__setattr__(self, "_blend", FaceBlend(self.mesh, self.rest))
+        rest = self._blend.at(0.0)
         energy = MembraneEnergy(
             self.mesh.faces,
-            corner_gradients(self.mesh.rest, self.mesh.faces),
-            face_areas(self.mesh.rest, self.mesh.faces),
+            corner_gradients(rest.rest, rest.faces),
+            face_areas(rest.rest, rest.faces),
             stretching_stiffness(fields.young, fields.poisson, fields.thickness),
             np.zeros(count),
             np.zeros((count, 3)),
@@ -91,13 +101,15 @@ class Membrane:
     def elastic(self, time: float) -> MembraneEnergy:
         """The energy without damping at a time [s]."""
         base = self._fixed
-        if self.material.constant:
-            return base
-        now = self.material.at(time)
-        stiffness = stretching_stiffness(now.young, now.poisson, now.thickness)
-        return MembraneEnergy(
-            base.faces, base.gradients, base.areas, stiffness, base.viscosity, base.previous, base.scatter
-        )
+        if not self.material.constant:
+            now = self.material.at(time)
+            base = replace(base, stiffness=stretching_stiffness(now.young, now.poisson, now.thickness))
+        if not self._blend.constant:
+            rest = self._blend.at(time)
+            base = replace(
+                base, gradients=corner_gradients(rest.rest, rest.faces), areas=face_areas(rest.rest, rest.faces)
+            )
+        return base
 
     def at(self, state: State, dt: float) -> MembraneEnergy:
         """The energy of the step to `state.time + dt`."""

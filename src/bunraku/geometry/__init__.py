@@ -7,6 +7,9 @@ from .closest import closest_points as closest_points
 from .clustering import Clustering as Clustering
 from .clustering import cluster_faces as cluster_faces
 from .clustering import region_limits as region_limits
+from .creases import accordion as accordion
+from .creases import crinkle as crinkle
+from .creases import ridges as ridges
 from .doctor import Diagnosis as Diagnosis
 from .doctor import Finding as Finding
 from .doctor import Repaired as Repaired

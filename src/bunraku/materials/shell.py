@@ -21,7 +21,11 @@ _BOUNDS: dict[str, tuple[float, bool, float, str]] = {
     "stretch_damping": (0.0, True, 1e3, "s"),
     "bend_damping": (0.0, True, 1e3, "s"),
     "drag": (0.0, True, 1e6, "Pa·s/m"),
+    "yield_curvature": (1e-6, True, math.inf, "1/m"),
+    "hardening": (-1e3, True, 1e3, "m"),
 }
+MOST_HARDENING = 2.0
+"""η Δκ: at yield the energy held is ½ k D Δκ², so an increment of set dp changes it by (η Δκ² − 2 Δκ) ½ k D dp"""
 KEYABLE = ("young", "stretch_damping", "bend_damping", "drag")
 
 
@@ -43,8 +47,21 @@ class ShellMaterial:
     """Kelvin–Voigt retardation time of bending [s]"""
     drag: CurveLike = 0.0
     """air drag: force per area and velocity through the air [Pa·s/m]"""
+    yield_curvature: float = math.inf
+    """how far the shell may be bent from its rest shape before it sets [1/m]; inf: elastic"""
+    hardening: float = 0.0
+    """η [m]: stiffness grows as exp(η × set curvature); below zero folds soften, and localise in one row of faces"""
 
     def __post_init__(self) -> None:
+        self._check_values()
+        gain = self.hardening * self.yield_curvature if self.hardening > 0.0 else 0.0
+        if math.isfinite(self.yield_curvature) and gain > MOST_HARDENING:
+            raise input_error(
+                "material.hardening is so strong that setting would create energy",
+                got=f"hardening × yield_curvature = {gain:g}", allowed=f"up to {MOST_HARDENING:g}",
+            )  # fmt: skip
+
+    def _check_values(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -73,7 +90,7 @@ class ShellMaterial:
 def _check_number(name: str, value: float) -> None:
     low, closed, high, unit = _BOUNDS[name]
     inside = (value >= low if closed else value > low) and value <= high
-    if not (math.isfinite(value) and inside):
+    if not (inside and (math.isfinite(value) or high == math.inf)):
         allowed = f"{'from' if closed else 'above'} {low:g} up to {high:g} {unit}".strip()
         raise input_error(f"material.{name} is out of range", got=value, allowed=allowed)
 
@@ -89,6 +106,8 @@ class ShellFields:
     stretch_damping: Vector
     bend_damping: Vector
     drag: Vector
+    yield_curvature: Vector
+    hardening: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +115,8 @@ class MaterialBlend:
     """Several materials over one mesh: each face mixes them by its weights.
 
     Young's modulus and thickness, and so the stretching and bending stiffness, are blended in their
-    logarithms (halfway between 1e4 and 1e8 Pa is 1e6 Pa); everything else linearly.
+    logarithms (halfway between 1e4 and 1e8 Pa is 1e6 Pa); the yield curvature in its reciprocal, a radius, so that
+    halfway between an elastic sheet (∞) and one that yields at 10/m is 20/m; everything else linearly.
     """
 
     materials: tuple[ShellMaterial, ...]
@@ -150,6 +170,9 @@ class MaterialBlend:
             values = np.array([float(getattr(material, name)) for material in now])
             if name in ("young", "thickness"):
                 return np.exp(self.weights @ np.log(values))
+            if name == "yield_curvature":
+                with np.errstate(divide="ignore"):
+                    return 1.0 / (self.weights @ (1.0 / values))
             return self.weights @ values
 
         return ShellFields(**{field.name: mix(field.name) for field in fields(ShellFields)})

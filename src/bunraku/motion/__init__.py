@@ -5,3 +5,4 @@ from .animation import Interpolation as Interpolation
 from .curve import EASES as EASES
 from .curve import Curve as Curve
 from .curve import CurveLike as CurveLike
+from .rest_shapes import RestShapes as RestShapes

@@ -26,6 +26,7 @@ from bunraku.io import (
 from bunraku.rigs import bind
 
 from .kinds import absolute
+from .rest_table import RestTable
 from .spec import GuideTable, MeshTable, RigTable
 
 REPORT = "report.json"
@@ -110,7 +111,7 @@ def require_unit(known: bool, rest: Points, path: Path, otherwise: str = "") -> 
     )  # fmt: skip
 
 
-def read_rest(table: MeshTable) -> Surface | None:
+def read_rest(table: MeshTable | RestTable) -> Surface | None:
     """The surface whose shape is the rest shape, where the shot names one."""
     if table.file is None:
         return None

@@ -17,7 +17,7 @@ from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
 from bunraku.geometry import Surface, TriMesh, check_physical, first_few
 from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
-from bunraku.motion import Animation, Curve
+from bunraku.motion import Animation, Curve, RestShapes
 from bunraku.numerics import FactorisationError
 
 from .air import ShotAir, read_air
@@ -26,6 +26,7 @@ from .inputs import InputFile, hashed, read_guide, read_rest
 from .kinds import in_seconds
 from .preroll import with_preroll
 from .regions import guide_regions
+from .rest import rest_shapes
 from .shot import Shot
 from .spec import ObjectTable, PinTable, RegionTable
 
@@ -55,6 +56,8 @@ class Prepared:
     """of clusters and painted regions; empty where regions lie around guide vertices"""
     prolongation: Sparse
     """(n_shell, n_guide) how the guide's pose becomes the shell's"""
+    rest: RestShapes | None
+    """where it is not the shell's own"""
     material: MaterialBlend
     pins: tuple[Pin, ...]
     strength: Curve
@@ -105,7 +108,7 @@ class Prepared:
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
-            threads=threads, **self.air.settings, **self._start(),
+            rest=self.rest, threads=threads, **self.air.settings, **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
@@ -125,6 +128,7 @@ def prepare(shot: Shot) -> Prepared:
     _check_meshes(clip.mesh, shell, place)
     going = Outgoing.of(clip, table.mesh.split)
     _check_place(going, numbers, place)
+    blended = rest_shapes(table.rest, clip, shell, prolongation, place.at("rest"))
     material = _material(table, shell, going, clip.rate, place)
     if shot.physics.start == "settled" and tests is None and not table.pins:
         root.at("physics").at("start").refuse(
@@ -142,8 +146,8 @@ def prepare(shot: Shot) -> Prepared:
     return Prepared(
         shot=_resolved(shot, numbers), name=name, clip=clip, going=going,
         inputs=_inputs(name, guide_file, table) + air.inputs, air=air.about(origin),
-        guide=guide, shell=shell, tests=tests, region_names=region_names, prolongation=prolongation, material=material,
-        pins=tuple(pins),
+        guide=guide, shell=shell, tests=tests, region_names=region_names, prolongation=prolongation,
+        rest=blended, material=material, pins=tuple(pins),
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
     )  # fmt: skip
@@ -381,5 +385,7 @@ def _inputs(name: str, guide: Path, table: ObjectTable) -> tuple[InputFile, ...]
     found = hashed(f"object.{name}.guide", guide, table.guide.faces)
     if table.guide.rig is not None:
         found += hashed(f"object.{name}.guide.rig", table.guide.rig.skeleton, skeleton=True)
-    mesh = table.mesh.file
-    return tuple(found + (hashed(f"object.{name}.mesh", mesh) if mesh is not None else []))
+    named = {"mesh": table.mesh.file, "rest": None if table.rest is None else table.rest.file}
+    for key, path in named.items():
+        found = found + (hashed(f"object.{name}.{key}", path) if path is not None else [])
+    return tuple(found)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from .kinds import (
     in_seconds,
     joined,
 )
+from .rest_table import RestTable
 from .tables import Named, Table, key
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
@@ -208,6 +210,8 @@ class Material:
             return place.refuse(
                 "unknown key", got=name, allowed=joined(["preset", *fields]), remedy=nearest(name, fields)
             )
+        if name == "yield_curvature" and value == math.inf:  # TOML's inf: elastic
+            return math.inf
         before = len(place.findings)
         read = Keyed(Number()).read(value, place)
         if len(place.findings) == before:
@@ -297,6 +301,10 @@ class ObjectTable:
         Table(GuideTable, "{ file = 'guide.usda', prim = '/box' }", GuideTable.check), "the animation to obey"
     )
     mesh: MeshTable = key(Table(MeshTable, "{ levels = 3 }", MeshTable.check), "the fine shell", factory=MeshTable)
+    rest: RestTable | None = key(
+        Table(RestTable, "{ shape = 'crinkle', depth = 0.01, wavelength = 0.05 }", RestTable.check),
+        "the shape without stress, where it is not the mesh's own", None, otherwise="the mesh's own",
+    )  # fmt: skip
     material: MaterialSpec = key(
         Material(), "what the shell is made of; young, the dampings and drag may be keyed", MaterialSpec("cotton"),
         otherwise="'cotton'",
@@ -329,8 +337,9 @@ class ObjectTable:
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        rig = self.guide.rig
-        return [one for one in (self.guide.file, rig and rig.skeleton, self.mesh.file) if one is not None]
+        rig, rest = self.guide.rig, self.rest
+        named = (self.guide.file, rig and rig.skeleton, self.mesh.file, rest and rest.file)
+        return [one for one in named if one is not None]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Pins must name regions there are; pressure is given or that of a gas."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from bunraku.contracts import Array, input_error
 from bunraku.direction.strength import strength_curve
-from bunraku.motion import CurveLike
+from bunraku.motion import CurveLike, RestShapes
 
 from .caps import Cap, check_caps
 
@@ -50,6 +50,8 @@ class TrackSettings:
     threads: int | None = None
     single: bool = True
     """single-precision factors with double-precision refinement"""
+    rest: RestShapes | Array | None = None
+    """the shape without stress, (n, 3) [m] or changing over time; None: the shell's own"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", _direction("gravity", self.gravity))
@@ -68,6 +70,8 @@ class TrackSettings:
             _one_of("velocity", self.velocity, ("guide", "zero"))
         if not isinstance(self.single, bool):
             raise input_error("single must be True or False", got=self.single)
+        if self.rest is not None and not isinstance(self.rest, (np.ndarray, RestShapes)):
+            raise input_error("rest must be RestShapes or points (n, 3)", got=type(self.rest).__name__)
         object.__setattr__(self, "strength", strength_curve("strength", self.strength))
 
     @classmethod

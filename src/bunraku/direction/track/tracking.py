@@ -13,7 +13,7 @@ from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
-from bunraku.motion import Animation, CurveLike
+from bunraku.motion import Animation, CurveLike, RestShapes
 from bunraku.numerics import use_threads
 
 from .air import air_of
@@ -32,8 +32,8 @@ def track(
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
-    enforcement: str = "position", wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
-    threads: int | None = None, single: bool = True,
+    enforcement: str = "position", rest: RestShapes | Points | None = None, wind: Wind | None = None,
+    pressure: CurveLike | None = None, gas: Gas | None = None, threads: int | None = None, single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -59,6 +59,8 @@ def track(
         enforcement: "velocity" holds rates instead of positions, for comparison only.
         threads: of kernels and solver; None takes all cores.
         single: factorise in single precision and refine in double.
+        rest: the shape without stress where it is not the shell's own: points (n, 3) [m], or `RestShapes` that change
+            over time. Mass and test functions stay those of the shell.
         wind: a `Wind`; the material's own air drag is then felt relative to it.
         pressure: overpressure inside a closed shell [Pa]; may be keyed.
         gas: a `Gas` shut into a closed shell, instead of a given pressure.
@@ -68,13 +70,14 @@ def track(
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `pin_residual`
         (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
         with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
-        (t,), the share of the shell that it reaches.
+        (t,), the share of the shell that it reaches; and where the material yields, `yielded` (t,), the share of faces
+        (hinges) that have set.
     """
     knobs = {
         "gravity": gravity, "substeps": substeps, "iterations": iterations, "tolerance": tolerance,
         "bending": bending, "mass": mass, "start": start, "velocity": velocity, "strength": strength,
         "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
-        "threads": threads, "single": single,
+        "threads": threads, "single": single, "rest": rest,
     }  # fmt: skip
     given = {"wind": wind, "pressure": pressure, "gas": gas}
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
@@ -102,8 +105,10 @@ def tracking_job(
     first = first_pose(guide, shell, onto, knobs)
     pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
     pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
-    membrane = Membrane(shell, blend)
-    bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
+    rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
+    membrane = Membrane(shell, blend, rest)
+    rigid = _clamped_faces(shell, pins)
+    bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
     air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
