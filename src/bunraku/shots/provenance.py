@@ -24,8 +24,9 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     resolved.pop("output")
     resolved["shot"].pop("name")
     for table in resolved["object"].values():
-        for part in ("guide", "mesh"):
-            table[part] = _without_files(table[part])
+        for part in ("guide", "mesh", "rest"):
+            if part in table:
+                table[part] = _without_files(table[part])
     for one in resolved["physics"].get("wind", {}).get("obstacles", []):
         del one["file"]
     inputs: dict[str, list[str]] = {}
