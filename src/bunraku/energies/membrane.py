@@ -17,8 +17,10 @@ import numpy as np
 
 from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import TriMesh, face_areas
-from bunraku.materials import MaterialBlend, stretching_stiffness
+from bunraku.materials import MaterialBlend
 from bunraku.numerics import Scatter
+
+from .weave import Weave
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,28 +75,29 @@ class Membrane:
     mesh: TriMesh
     material: MaterialBlend
     _fixed: MembraneEnergy = field(init=False, repr=False)
+    _weave: Weave = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         count = len(self.mesh.faces)
-        fields = self.material.at(0.0)
+        weave = Weave.of(self.mesh, self.material)
         energy = MembraneEnergy(
             self.mesh.faces,
             corner_gradients(self.mesh.rest, self.mesh.faces),
             face_areas(self.mesh.rest, self.mesh.faces),
-            stretching_stiffness(fields.young, fields.poisson, fields.thickness),
+            weave.stretching(self.material.at(0.0)),
             np.zeros(count),
             np.zeros((count, 3)),
             Scatter.of(self.mesh.faces, self.mesh.point_count),
         )
         object.__setattr__(self, "_fixed", energy)
+        object.__setattr__(self, "_weave", weave)
 
     def elastic(self, time: float) -> MembraneEnergy:
         """The energy without damping at a time [s]."""
         base = self._fixed
         if self.material.constant:
             return base
-        now = self.material.at(time)
-        stiffness = stretching_stiffness(now.young, now.poisson, now.thickness)
+        stiffness = self._weave.stretching(self.material.at(time))
         return MembraneEnergy(
             base.faces, base.gradients, base.areas, stiffness, base.viscosity, base.previous, base.scatter
         )

@@ -5,6 +5,10 @@ from .closest import closest_points as closest_points
 from .clustering import Clustering as Clustering
 from .clustering import cluster_faces as cluster_faces
 from .clustering import region_limits as region_limits
+from .directions import axis_directions as axis_directions
+from .directions import direction_angles as direction_angles
+from .directions import laid_on_faces as laid_on_faces
+from .directions import texture_directions as texture_directions
 from .doctor import Diagnosis as Diagnosis
 from .doctor import Finding as Finding
 from .doctor import Repaired as Repaired
