@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import bunraku.energies as room
 from bunraku.contracts import Energy, EnergySource, Points, State
-from bunraku.energies import Bending, Drag, DragEnergy, GravityEnergy, Membrane
+from bunraku.energies import Bending, Drag, DragEnergy, GravityEnergy, Membrane, StrainLimit
 from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
-from bunraku.testing import check_energy, dense_tangent, implementations, shell_probes
+from bunraku.testing import Probe, check_energy, dense_tangent, implementations, shell_probes
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,47 @@ class Case:
     energy: Energy
     rest: Points | None = None
     rigid: bool = True
+    grown: float = 1.0
+    """how much larger than usual it is probed: below their limits, limits do nothing to differentiate"""
+    sharp: float = 1.0
+    """over which share of a face's height it changes: limits rise within a tenth of themselves"""
 
 
 Maker = Callable[[TriMesh, MaterialBlend, State], Case]
 DT = 0.01
 
+
+def woven(mesh: TriMesh) -> MaterialBlend:
+    """Two woven, damped materials blended over the cloth, the warp turning from face to face."""
+    first = ShellMaterial(young=2e4, weft=9e3, shear=2e3, thickness=5e-3, stretch_damping=0.01, bend_damping=0.03)
+    second = ShellMaterial(young=1e4, weft=3e4, poisson=0.2, thickness=3e-3, bend_scale=0.3)
+    share = mesh.rest[:, 0] / mesh.rest[:, 0].max()
+    blend = MaterialBlend.by_vertex((first, second), np.column_stack([1.0 - share, share]), mesh.faces)
+    return replace(blend, warp=np.linspace(0.0, 3.0, len(mesh.faces)))
+
+
+def limited(mesh: TriMesh) -> MaterialBlend:
+    """Limits from 20 to 50 %: some faces of a probe lie below theirs, some on the way, some far beyond."""
+    materials = [ShellMaterial(young=2e4, thickness=5e-3, strain_limit=limit) for limit in (0.2, 0.5)]
+    share = mesh.rest[:, 0] / mesh.rest[:, 0].max()
+    return MaterialBlend.by_vertex(materials, np.column_stack([1.0 - share, share]), mesh.faces)
+
+
 FIXTURES: dict[str, dict[str, Maker]] = {
     "MembraneEnergy": {
         "elastic": lambda mesh, material, state: Case(Membrane(mesh, material).elastic(0.0), mesh.rest),
         "damped": lambda mesh, material, state: Case(Membrane(mesh, material).at(state, DT)),
+        "woven": lambda mesh, material, state: Case(Membrane(mesh, woven(mesh)).elastic(0.0), mesh.rest),
+        "woven, damped": lambda mesh, material, state: Case(Membrane(mesh, woven(mesh)).at(state, DT)),
+    },
+    "StrainLimitEnergy": {
+        "limited": lambda mesh, material, state: Case(
+            StrainLimit(mesh, limited(mesh)).at(state, DT), grown=1.4, sharp=0.1
+        ),
     },
     "BendingEnergy": {
+        "woven": lambda mesh, material, state: Case(Bending(mesh, woven(mesh)).elastic(0.0), mesh.rest),
+        "woven, damped": lambda mesh, material, state: Case(Bending(mesh, woven(mesh)).at(state, DT)),
         "plate": lambda mesh, material, state: Case(Bending(mesh, material).elastic(0.0), mesh.rest),
         "plate, damped": lambda mesh, material, state: Case(Bending(mesh, material).at(state, DT)),
         "hinge": lambda mesh, material, state: Case(Bending(mesh, material, plate=False).elastic(0.0), mesh.rest),
@@ -56,6 +86,7 @@ FIXTURES: dict[str, dict[str, Maker]] = {
 
 SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Membrane": Membrane,
+    "StrainLimit": lambda mesh, material: StrainLimit(mesh, limited(mesh)),
     "Bending": Bending,
     "Drag": Drag,
     "GravityEnergy": lambda mesh, material: GravityEnergy(lumped_mass(mesh), np.array([0.0, -9.81, 0.0])),
@@ -78,7 +109,8 @@ def state(cloth: TriMesh) -> State:
 def test_derivatives_and_laws(name: str, kind: str, cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
     case = FIXTURES[name][kind](cloth, damped, state)
     assert type(case.energy).__name__ == name
-    check_energy(case.energy, shell_probes(cloth), rest=case.rest, rigid=case.rigid)
+    probes = [Probe(p.name, case.grown * p.x, case.sharp * p.scale) for p in shell_probes(cloth)]
+    check_energy(case.energy, probes, rest=case.rest, rigid=case.rigid)
 
 
 @pytest.mark.parametrize("name", SOURCES)

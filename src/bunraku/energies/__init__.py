@@ -1,4 +1,4 @@
-"""Law + mesh + quadrature → energy: stretching, bending, gravity, drag. Knows no solvers and no artist's wishes."""
+"""Law + mesh + quadrature → energy: stretching, strain limits, bending, gravity, drag. Knows no solvers and no artist's wishes."""
 
 from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy
@@ -14,3 +14,6 @@ from .external import GravityEnergy as GravityEnergy
 from .membrane import Membrane as Membrane
 from .membrane import MembraneEnergy as MembraneEnergy
 from .membrane import strains as strains
+from .strain_limit import StrainLimit as StrainLimit
+from .strain_limit import StrainLimitEnergy as StrainLimitEnergy
+from .weave import Weave as Weave
