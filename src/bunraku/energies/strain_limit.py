@@ -28,7 +28,7 @@ from bunraku.numerics import Scatter
 from .membrane import _strain, _tangents, corner_gradients, point_unknowns
 from .weave import strongest
 
-FIRM = 4.0
+FIRM = 2.0
 _SHARE = 0.1  # of the limit: where the stiffness has risen to its full
 _EVEN = 1e-6  # of the width: principal strains closer than this count as equal
 

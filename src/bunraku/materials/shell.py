@@ -26,7 +26,7 @@ _BOUNDS: dict[str, tuple[float, bool, float, str]] = {
     "weft": (1e-2, True, 1e13, "Pa"),
     "shear": (1e-3, True, 1e13, "Pa"),
     "bend_scale": (1e-6, True, 1e6, ""),
-    "strain_limit": (1e-3, True, 10.0, ""),
+    "strain_limit": (5e-3, True, 10.0, ""),
 }
 _WEIGHT = (1e-2, True, 1e9, "g/m²")
 KEYABLE = ("young", "stretch_damping", "bend_damping", "drag", "weft", "shear", "bend_scale", "strain_limit")

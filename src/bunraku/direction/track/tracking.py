@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
-from bunraku.contracts import Flags, Points, Vector, input_error
+from bunraku.contracts import Array, Flags, Points, Vector, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import Bending, Drag, GravityEnergy, Membrane
-from bunraku.geometry import TriMesh, area_mass_matrix, check_physical, lumped_mass
+from bunraku.energies import Bending, Drag, GravityEnergy, Membrane, StrainLimit
+from bunraku.geometry import TriMesh, area_mass_matrix, axis_directions, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
 from bunraku.motion import Animation, Curve, CurveLike
 from bunraku.numerics import use_threads
@@ -23,6 +24,8 @@ from .start import first_pose, start_state, transfer
 from .test_functions import Tests
 
 Material = ShellMaterial | MaterialBlend | str
+Warp = Sequence[float] | Array
+_GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told otherwise
 
 
 def track(
@@ -30,7 +33,7 @@ def track(
     pins: Sequence[Pin] | Pin = (), gravity: Sequence[float] = GRAVITY, substeps: int = 2,
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
-    threads: int | None = None, single: bool = True,
+    threads: int | None = None, single: bool = True, warp: Warp | None = None,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -51,6 +54,8 @@ def track(
         strength: how firmly the guide is obeyed, 1 exactly, 0 not at all; may be keyed.
         threads: of kernels and solver; None takes all cores.
         single: factorise in single precision and refine in double.
+        warp: where the warp of woven materials runs on the rest shape: one direction for all faces (3,), a direction
+            (f, 3) or an angle from its first edge (f,) [rad] a face; None: the material blend's own, else upright.
 
     Returns:
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
@@ -62,19 +67,19 @@ def track(
         "bending": bending, "mass": mass, "start": start, "velocity": velocity, "strength": strength,
         "threads": threads, "single": single,
     }  # fmt: skip
-    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **knobs))
+    return collect(tracking_job(guide, shell, tests, material=material, pins=pins, warp=warp, **knobs))
 
 
 def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
-    pins: Sequence[Pin] | Pin = (), **settings: object,
+    pins: Sequence[Pin] | Pin = (), warp: Warp | None = None, **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
     check_physical(guide.mesh, "guide")
     guide.check("guide")
     check_physical(shell, "shell")
-    blend = _blend(material, shell)
+    blend = _along(warp, _blend(material, shell), shell)
     use_threads(knobs.threads)
     fields = blend.at(float(guide.times[0]))
     areal = fields.density * fields.thickness
@@ -89,7 +94,8 @@ def tracking_job(
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=_clamped_faces(shell, pins))
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
-    energies = (membrane, *bends, weight, *([Drag(shell, blend)] if _has_drag(blend) else []))
+    limits = [StrainLimit(shell, blend)] if blend.limited else []
+    energies = (membrane, *bends, weight, *limits, *([Drag(shell, blend)] if _has_drag(blend) else []))
     system = System(mass, energies, tuple(c for c in (averages, *pinned) if c is not None))
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
@@ -113,6 +119,16 @@ def _blend(material: Material, shell: TriMesh) -> MaterialBlend:
             allowed=str(len(shell.faces)),
         )  # fmt: skip
     return material
+
+
+def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialBlend:
+    """The blend with the direction of its warp, where a material of it is woven."""
+    if not blend.woven or (warp is None and blend.warp is not None):
+        return blend
+    given = np.asarray(_GRAIN if warp is None else warp, dtype=np.float64)
+    if given.shape == (3,) and len(shell.faces) != 3:
+        given = axis_directions(shell, given)
+    return replace(blend, warp=given)
 
 
 def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
