@@ -9,6 +9,7 @@ import numpy as np
 from bunraku.contracts import Array, Points, input_error
 from bunraku.geometry import UV, Attribute, Scope, axis_directions, first_few, laid_on_faces, texture_directions
 from bunraku.io import Clip
+from bunraku.io.axes import to_metres
 
 _log = logging.getLogger(__name__)
 _UPRIGHT = (0.0, 1.0, 0.0)
@@ -38,6 +39,8 @@ def _on_guide(clip: Clip, warp: str | tuple[float, ...] | None) -> Points:
     if attribute.name == UV:
         return _filled(clip, texture_directions(clip.mesh, _on_corners(clip, attribute, 2)), "texture coordinates")
     vectors = _on_corners(clip, attribute, 3).mean(axis=1)
+    if clip.up_axis == "Z":  # painted in the file's axes; its points are Y-up by now
+        vectors = to_metres(vectors, 1.0, clip.up_axis)
     return _filled(clip, laid_on_faces(clip.mesh, vectors), f"{attribute.name!r}")
 
 
