@@ -1,4 +1,7 @@
-"""Law + mesh + quadrature → energy: stretching, strain limits, bending, gravity, drag. Knows no solvers and no artist's wishes."""
+"""Law + mesh + quadrature → energy: stretching, strain limits, bending, gravity, drag.
+
+Knows no solvers and no artist's wishes.
+"""
 
 from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy

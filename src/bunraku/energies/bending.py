@@ -285,7 +285,7 @@ def _isotropic_products(mesh: TriMesh, poisson: Vector) -> Array:
 
 
 def _moment_tensors(mesh: TriMesh) -> Array:
-    """(f, 3, 3) S_i as (s₁₁, s₂₂, s₁₂) in the face's frame (first edge, then across), from 0 = n_j:S_i n_j = n_k:S_i n_k.
+    """(f, 3, 3) S_i as (s₁₁, s₂₂, s₁₂) in the face's frame: first edge, then across.
 
     With unit edge tangents t, S_i = sym(t_j ⊗ t_k)/((n_i·t_j)(n_i·t_k)): nothing bends along j or k.
     """

@@ -42,9 +42,7 @@ class Weave:
         """(f, 3, 3) 𝔻 [N/m]."""
         if self.angles is None or fields.weft is None or fields.shear is None:
             return stretching_stiffness(fields.young, fields.poisson, fields.thickness)
-        return woven_stiffness(
-            fields.young, fields.weft, fields.poisson, fields.shear, fields.thickness, self.angles
-        )
+        return woven_stiffness(fields.young, fields.weft, fields.poisson, fields.shear, fields.thickness, self.angles)
 
     def flexibility(self, fields: ShellFields, stiffer: Vector) -> Array | None:
         """(f, 3, 3) of bending [1/(N·m)], `stiffer` (f,) times that of the material; None for isotropic shells."""

@@ -3,9 +3,9 @@
 Real sheets span four decades and differ from batch to batch; these are round, mid-range values. Woven cloth is given by
 what the KES-F and Cusick tests of textile laboratories measure in its range of weights: areal weight, thickness,
 bending rigidity and shear. Its Young's moduli are *effective*: chosen so that E h³ / 12(1 − ν²) is the measured bending
-rigidity, which is what one sees. Threads pulled straight are ten times stiffer or more; no prop shows it, and every step
-would be dearer. Strain limits are left to the shot: a guide may stretch cloth further than its threads would allow, and
-would then fight it. Penava et al. 2014 measured about 0.06 for cotton and polyester, 0.085 for wool.
+rigidity, which is what one sees. Threads pulled straight are ten times stiffer or more; no prop shows it, and every
+step would be dearer. Strain limits are left to the shot: a guide may stretch cloth further than its threads would
+allow, and would then fight it. Penava et al. 2014 measured about 0.06 for cotton and polyester, 0.085 for wool.
 """
 
 from __future__ import annotations

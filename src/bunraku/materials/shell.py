@@ -128,9 +128,7 @@ class ShellMaterial:
     @property
     def constant(self) -> bool:
         """Whether nothing is keyed."""
-        return all(
-            Curve.of(getattr(self, name)).constant for name in KEYABLE if getattr(self, name) is not None
-        )
+        return all(Curve.of(getattr(self, name)).constant for name in KEYABLE if getattr(self, name) is not None)
 
     @property
     def woven(self) -> bool:

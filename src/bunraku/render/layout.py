@@ -85,7 +85,7 @@ def picture_grid(
     if not every or len({image.shape for image in every}) > 1:
         raise input_error("a grid needs pictures of one size", got=sorted({image.shape for image in every}))
     columns = max(len(row) for row in rows)
-    if row_titles and len(row_titles) != len(rows) or column_titles and len(column_titles) != columns:
+    if (row_titles and len(row_titles) != len(rows)) or (column_titles and len(column_titles) != columns):
         counts = len(row_titles), len(column_titles)
         raise input_error("a grid needs a title a row and a column", got=counts, allowed=f"{len(rows)}, {columns}")
     height, width = every[0].shape[:2]
@@ -93,12 +93,12 @@ def picture_grid(
     sheet = np.full((top + len(rows) * (height + GAP), left + columns * (width + GAP), 3), PAPER, dtype=np.uint8)
     for j, title in enumerate(column_titles):
         place = sheet[:top, left + j * (width + GAP) :][:, :width]
-        place[:] = burn_in(place, title, letters=0.5)
+        place[:] = burn_in(place, top_left=title, letters=0.5)
     for i, row in enumerate(rows):
         y = top + i * (height + GAP)
         if row_titles:
             place = sheet[y + (height - top) // 2 :, :left][: max(top, height // 8)]
-            place[:] = burn_in(place, row_titles[i], letters=0.5)
+            place[:] = burn_in(place, top_left=row_titles[i], letters=0.5)
         for j, image in enumerate(row):
             sheet[y : y + height, left + j * (width + GAP) :][:, :width] = image
     return sheet

@@ -13,7 +13,7 @@ STAND = 0.09
 """[m] radius of the stand's plate: the 18 cm of the drape test"""
 HEIGHT = 0.24
 """[m] of the stand"""
-_SHAKE = 0.18  # of a cell: folds must not fall along the mesh's own lines
+_SHAKE = 0.06  # of a cell: folds must not fall along the mesh's own lines
 
 
 def swatch_mesh(cells: int = 40) -> TriMesh:

@@ -1,4 +1,4 @@
-"""Two knobs of a material against each other: grid × grid takes of the twisting box on one sheet [Bergou 2007, Fig. 8]."""
+"""Two knobs of a material against each other: takes of the twisting box on one sheet [Bergou 2007, fig. 8]."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Knob:
     """A quantity with its range, and how a value becomes fields of a material."""
 
     title: str
-    """as in 'bending × 10'"""
+    """as in 'bending x 10'; letters the pictures' font has"""
     low: float
     high: float
     fields: Callable[[float], Mapping[str, float]]
@@ -76,8 +76,8 @@ AXES: dict[str, Axes] = {
     "bending": Axes(
         "stretching against bending stiffness, at the height of the twist",
         # Twice the modulus at half the scale: stretching alone changes.
-        Knob("stretching ×", 0.1, 10.0, lambda a: {"young": a * _BOX["young"], "bend_scale": 1.0 / a}),
-        Knob("bending ×", 0.1, 10.0, lambda a: {"bend_scale": a}), 1.5,
+        Knob("stretching x", 0.1, 10.0, lambda a: {"young": a * _BOX["young"], "bend_scale": 1.0 / a}),
+        Knob("bending x", 0.1, 10.0, lambda a: {"bend_scale": a}), 1.5,
     ),
     "plastic": Axes(
         "where it begins to crease against how creases harden, after the twist is undone",
@@ -86,8 +86,8 @@ AXES: dict[str, Axes] = {
     ),
     "damping": Axes(
         "damping against density, just after the sudden stop",
-        Knob("damping ×", 0.1, 100.0, _scaled("stretch_damping", "bend_damping")),
-        Knob("density ×", 0.25, 4.0, _scaled("density")), 3.75,
+        Knob("damping x", 0.1, 100.0, _scaled("stretch_damping", "bend_damping")),
+        Knob("density x", 0.25, 4.0, _scaled("density")), 3.75,
     ),
 }  # fmt: skip
 
@@ -119,7 +119,9 @@ def axes_of(name: str) -> Axes:
         raise input_error("there are no such axes", got=name, allowed=", ".join(AXES), remedy=nearest(name, AXES))
     found = AXES[name]
     if found.missing:
-        raise input_error(f"the axes '{name}' need {' and '.join(found.missing)} of a material, which are not yet there")
+        raise input_error(
+            f"the axes '{name}' need {' and '.join(found.missing)} of a material, which are not yet there"
+        )
     return found
 
 

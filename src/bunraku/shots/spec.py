@@ -184,7 +184,7 @@ class Material:
         read = Keyed(Number()).read(value, place)
         if len(place.findings) == before:
             try:
-                MaterialSpec(None, {name: read}).at(1.0)
+                MaterialSpec(None, {"poisson": 0.0, name: read}).at(1.0)  # sound with any weft
             except InputError as error:
                 place.pass_on(error, without=f"material.{name} ")
         return read

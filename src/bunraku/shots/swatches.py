@@ -18,7 +18,8 @@ from bunraku.render import STUDIO, Camera, Image, burn_in, framing, picture, pic
 from bunraku.scenes import on_the_stand, stand_mesh, swatch_mesh
 
 RATE = 24.0
-SECONDS = 1.75  # [s] until the lightest hang still
+SECONDS = 2.0  # [s] until the lightest hang still
+_SINK = 0.3  # [m/s] how fast cloth sinks in the swatches' thick air: only where it ends is shown, without tangles
 _STEPS = 8  # small steps with one Newton iteration each: the fall is only a way to where it ends
 _COLUMNS = 5
 _STAND = (0.30, 0.30, 0.32)
@@ -57,9 +58,11 @@ def draped(name: str, settings: SwatchSettings) -> tuple[TriMesh, Points]:
     mesh = swatch_mesh(settings.cells)
     frames = max(round(settings.seconds * RATE), 1) + 1
     still = Animation(mesh, np.arange(frames) / RATE, np.repeat(mesh.rest[None], frames, axis=0))
+    material = preset(name)
+    pressure = 9.81 * float(material.density or 0.0) * material.thickness  # [Pa]
     job = tracking_job(
-        still, mesh, None, material=name, pins=Pin(on_the_stand(mesh)), warp=(0.0, 0.0, 1.0), substeps=_STEPS,
-        iterations=1, velocity="zero", threads=settings.threads,
+        still, mesh, None, material=replace(material, drag=pressure / _SINK), pins=Pin(on_the_stand(mesh)),
+        warp=(0.0, 0.0, 1.0), substeps=_STEPS, iterations=1, velocity="zero", threads=settings.threads,
     )  # fmt: skip
     try:
         *_, last = job.frames()
@@ -90,9 +93,7 @@ def swatch_pictures(settings: SwatchSettings) -> Iterator[tuple[str, Image]]:
         yield name, swatch_picture(name, mesh, points, camera, settings.side)
 
 
-def write_swatches(
-    path: Path, settings: SwatchSettings, tell: Callable[[str], None] = lambda line: None
-) -> None:
+def write_swatches(path: Path, settings: SwatchSettings, tell: Callable[[str], None] = lambda line: None) -> None:
     """Write one PNG with a swatch of each preset; `tell` hears of each."""
     made: list[Image] = []
     for name, image in swatch_pictures(settings):
