@@ -40,14 +40,14 @@ textile laboratories, let down slowly; there is no contact between folds.
 """
 
 _TAIL = """
-Bending is the rigidity D of a strip along the warp; bending length is (D/weight)^⅓, the overhang at which a strip begins
-to droop.
+Bending is the rigidity D of a strip along the warp; bending length is (D/weight)^⅓, the overhang at which a strip
+begins to droop.
 
-**Warp and weft.** `young` is the modulus along the warp, `weft` across it, `shear` between them; `poisson` says how much
-the weft narrows when the warp is pulled, and the other ratio follows. Constants that would give energy back are refused.
-The warp runs along u of the guide's texture coordinates where it has them (`warp = "uv"`), along a vector painted on
-its points, polygons or corners (`warp = "name"`), or along one axis let down on every face (`warp = [0, 1, 0]`, the
-default without texture coordinates). Subdivided faces keep the direction of the face they came from. Plate bending
+**Warp and weft.** `young` is the modulus along the warp, `weft` across it, `shear` between them; `poisson` says how
+much the weft narrows when the warp is pulled, and the other ratio follows. Constants that would give energy back are
+refused. The warp runs along u of the guide's texture coordinates where it has them (`warp = "uv"`), along a vector
+painted on its points, polygons or corners (`warp = "name"`), or along one axis let down on every face
+(`warp = [0, 1, 0]`, the default without texture coordinates). Subdivided faces keep the direction of the face they came from. Plate bending
 knows the warp; independent hinges (`bending = "hinge"`) do not, and take `young` for every direction.
 A change of `young` alone leaves `weft` and `shear` as the preset has them.
 

@@ -34,7 +34,7 @@ def texture_directions(mesh: TriMesh, uv: Array) -> Points:
 def laid_on_faces(mesh: TriMesh, vectors: Points) -> Points:
     """(f, 3) unit directions: vectors (f, 3) let down on the rest faces; zero where they stand on them, or are zero."""
     normals = unit_rows(face_normals(mesh.rest, mesh.faces))
-    given = unit_rows(np.where(np.isfinite(vectors).all(axis=1)[:, None], vectors, 0.0))
+    given = unit_rows(np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0))
     flat = given - np.sum(given * normals, axis=1)[:, None] * normals
     return unit_rows(np.where((np.linalg.norm(flat, axis=1) > _STEEP)[:, None], flat, 0.0))
 

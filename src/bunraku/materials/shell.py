@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class ShellMaterial:
         if isinstance(self.strain_limit, float) and self.strain_limit == math.inf:
             object.__setattr__(self, "strain_limit", None)
         for field in fields(self):
-            value = getattr(self, field.name)
+            value: Any = getattr(self, field.name)
             if value is None and field.name in OPTIONAL:
                 continue
             if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -266,8 +266,8 @@ class MaterialBlend:
         if self.woven:
             found = self._woven(found, np.array([woven_constants(material) for material in now]))
         if self.limited:
-            slack = np.array([0.0 if one.strain_limit is None else 1.0 / float(one.strain_limit) for one in now])
-            tightness = self.weights @ slack
+            limits = [one.strain_limit for one in now]
+            tightness = self.weights @ np.array([0.0 if one is None else 1.0 / Curve.of(one).at(0.0) for one in limits])
             limit = np.divide(1.0, tightness, out=np.full(len(tightness), np.inf), where=tightness > 0)
             found = replace(found, strain_limit=limit)
         return found

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +106,7 @@ class AxesSettings:
     def __post_init__(self) -> None:
         for name, low, high in (("grid", 1, _MOST), ("levels", 0, 6), ("side", 16, 4096)):
             value = getattr(self, name)
-            if not isinstance(value, Integral) or not low <= value <= high:
+            if not isinstance(value, int) or not low <= value <= high:
                 raise input_error(f"{name} is out of range", got=value, allowed=f"a whole number from {low} to {high}")
         if self.seconds is not None and not 0.0 < self.seconds <= 4.9:
             raise input_error("the moment is not in the box's motion", got=self.seconds, allowed="up to 4.9 s")

@@ -180,9 +180,8 @@ class Material:
             return place.refuse(
                 "unknown key", got=name, allowed=joined(["preset", *_FIELDS]), remedy=nearest(name, _FIELDS)
             )
-        before = len(place.findings)
         read = Keyed(Number()).read(value, place)
-        if len(place.findings) == before:
+        if read is not None:
             try:
                 MaterialSpec(None, {"poisson": 0.0, name: read}).at(1.0)  # sound with any weft
             except InputError as error:
