@@ -47,8 +47,8 @@ begins to droop.
 much the weft narrows when the warp is pulled, and the other ratio follows. Constants that would give energy back are
 refused. The warp runs along u of the guide's texture coordinates where it has them (`warp = "uv"`), along a vector
 painted on its points, polygons or corners (`warp = "name"`), or along one axis let down on every face
-(`warp = [0, 1, 0]`, the default without texture coordinates). Subdivided faces keep the direction of the face they came from. Plate bending
-knows the warp; independent hinges (`bending = "hinge"`) do not, and take `young` for every direction.
+(`warp = [0, 1, 0]`, the default without texture coordinates). Subdivided faces keep the direction of the face they came
+from. Plate bending knows the warp; independent hinges (`bending = "hinge"`) do not, and take `young` for every direction.
 A change of `young` alone leaves `weft` and `shear` as the preset has them.
 
 **Weight** in g/m² may stand for `density`, never beside it.
@@ -89,7 +89,7 @@ def _figures(value: float) -> str:
 
 def _row(name: str, material: ShellMaterial) -> str:
     young, scale = (Curve.of(value).at(0.0) for value in (material.young, material.bend_scale))
-    areal = float(material.density or 0.0) * material.thickness
+    areal = material.areal_mass
     rigidity = scale * young * material.thickness**3 / 12 / (1 - material.poisson**2)
     moduli = ["" if v is None else _figures(1e-6 * Curve.of(v).at(0.0)) for v in (young, material.weft, material.shear)]
     length = (rigidity / areal / 9.81) ** (1 / 3)

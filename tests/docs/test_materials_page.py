@@ -24,7 +24,7 @@ def test_the_page_shows_every_preset_with_its_weight_source_and_picture() -> Non
     page = (DOCS / "materials.md").read_text(encoding="utf-8")
     for name, preset in PRESETS.items():
         (row,) = re.findall(rf"^\| {name} \| (\S+) \|", page, re.MULTILINE)
-        weight = 1000 * float(preset.material.density or 0) * preset.material.thickness
+        weight = 1000 * preset.material.areal_mass
         assert abs(float(row) / weight - 1) < 0.005
         assert preset.source in page
     assert set(COLOURS) == set(PRESETS)

@@ -131,6 +131,11 @@ class ShellMaterial:
         return all(Curve.of(getattr(self, name)).constant for name in KEYABLE if getattr(self, name) is not None)
 
     @property
+    def areal_mass(self) -> float:
+        """Mass per area [kg/m²]."""
+        return (_DENSITY if self.density is None else self.density) * self.thickness
+
+    @property
     def woven(self) -> bool:
         """Whether it has a direction: a weft or a shear modulus of its own."""
         return self.weft is not None or self.shear is not None

@@ -59,7 +59,7 @@ def draped(name: str, settings: SwatchSettings) -> tuple[TriMesh, Points]:
     frames = max(round(settings.seconds * RATE), 1) + 1
     still = Animation(mesh, np.arange(frames) / RATE, np.repeat(mesh.rest[None], frames, axis=0))
     material = preset(name)
-    pressure = 9.81 * float(material.density or 0.0) * material.thickness  # [Pa]
+    pressure = 9.81 * material.areal_mass  # [Pa]
     job = tracking_job(
         still, mesh, None, material=replace(material, drag=pressure / _SINK), pins=Pin(on_the_stand(mesh)),
         warp=(0.0, 0.0, 1.0), substeps=_STEPS, iterations=1, velocity="zero", threads=settings.threads,
