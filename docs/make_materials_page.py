@@ -48,7 +48,7 @@ much the weft narrows when the warp is pulled, and the other ratio follows. Cons
 refused. The warp runs along u of the guide's texture coordinates where it has them (`warp = "uv"`), along a vector
 painted on its points, polygons or corners (`warp = "name"`), or along one axis let down on every face
 (`warp = [0, 1, 0]`, the default without texture coordinates). Subdivided faces keep the direction of the face they came
-from. Plate bending knows the warp; independent hinges (`bending = "hinge"`) do not, and take `young` for every direction.
+from. Plate bending knows the warp; independent hinges (`bending = "hinge"`) do not, and take `young` everywhere.
 A change of `young` alone leaves `weft` and `shear` as the preset has them.
 
 **Weight** in g/m² may stand for `density`, never beside it.

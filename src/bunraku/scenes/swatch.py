@@ -16,7 +16,7 @@ HEIGHT = 0.24
 _SHAKE = 0.06  # of a cell: folds must not fall along the mesh's own lines
 
 
-def swatch_mesh(cells: int = 48) -> TriMesh:
+def swatch_mesh(cells: int = 34) -> TriMesh:
     """A square in y = HEIGHT of cells × cells, their inner vertices moved a little; diagonals alternate."""
     line = np.linspace(-0.5 * SIDE, 0.5 * SIDE, cells + 1)
     x, z = (grid.reshape(-1) for grid in np.meshgrid(line, line))

@@ -18,7 +18,7 @@ from bunraku.render import STUDIO, Camera, Image, burn_in, framing, picture, pic
 from bunraku.scenes import on_the_stand, stand_mesh, swatch_mesh
 
 RATE = 24.0
-SECONDS = 2.5  # [s] until the lightest hang still
+SECONDS = 2.0  # [s] until the lightest hang still
 _SINK = 0.3  # [m/s] how fast cloth sinks in the swatches' thick air: only where it ends is shown, without tangles
 _STEPS = 8  # small steps with one Newton iteration each: the fall is only a way to where it ends
 _COLUMNS = 5
@@ -39,7 +39,7 @@ class SwatchSettings:
     """How finely the swatches are made."""
 
     names: tuple[str, ...] = tuple(PRESETS)
-    cells: int = 48
+    cells: int = 34
     """of the square's side"""
     seconds: float = SECONDS
     side: int = 420
