@@ -242,3 +242,9 @@ def test_keys_of_woven_moduli_are_read_at_a_time() -> None:
     fields = MaterialBlend.uniform(keyed, 1).at(0.5)
     assert fields.weft == pytest.approx([2e5]) and fields.strain_limit == pytest.approx([0.2])
     assert fields.bend_scale == pytest.approx([0.5])
+
+
+def test_a_single_key_is_a_number() -> None:
+    blend = MaterialBlend.uniform(ShellMaterial(young=[[0, 1e6]], weft=[[3, 2e5]]), 1)
+    fields = blend.at(7.0)
+    assert blend.constant and fields.young == pytest.approx([1e6]) and fields.weft == pytest.approx([2e5])

@@ -120,10 +120,8 @@ class ShellMaterial:
 
     def at(self, time: float) -> ShellMaterial:
         """The material with its keyed values read at a time [s]."""
-        if self.constant:
-            return self
-        given = [name for name in KEYABLE if getattr(self, name) is not None]
-        return replace(self, **{name: Curve.of(getattr(self, name)).at(time) for name in given})
+        curves = {name: getattr(self, name) for name in KEYABLE if isinstance(getattr(self, name), Curve)}
+        return replace(self, **{name: curve.at(time) for name, curve in curves.items()}) if curves else self
 
     @property
     def constant(self) -> bool:
