@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from plates import square
 
-from bunraku.contracts import Array
+import bunraku as bk
+from bunraku.contracts import Array, InputError
 from bunraku.energies import Bending, Membrane
 from bunraku.geometry import TriMesh, axis_directions
 from bunraku.materials import MaterialBlend, ShellMaterial
@@ -128,3 +129,35 @@ def test_the_isotropic_branch_is_the_woven_one_with_equal_moduli() -> None:
         other = source(mesh, MaterialBlend((woven,), np.ones((len(angles), 1)), angles)).elastic(0.0)
         assert other.value(x) == pytest.approx(one.value(x), rel=1e-10)
         assert other.gradient(x) == pytest.approx(one.gradient(x), abs=1e-10 * np.abs(one.gradient(x)).max())
+
+
+def sag(warp: object) -> float:
+    """How far the lower edge of a hung sheet has come down in half a second [m]."""
+    rest = square("one-diag", 4).rest
+    mesh = TriMesh(rest, square("one-diag", 4).faces)
+    times = np.arange(7) / 12
+    still = bk.Animation(mesh, times, np.repeat(rest[None], len(times), axis=0))
+    cloth = replace(CLOTH, density=2000.0, stretch_damping=0.05)
+    held = bk.Pin(np.flatnonzero(rest[:, 1] > 1 - 1e-9))
+    take = bk.track(still, mesh, None, material=cloth, pins=held, warp=warp, threads=1)  # type: ignore[arg-type]
+    return float(-take.animation.points[-1][:, 1].min())
+
+
+def test_track_takes_a_warp_in_every_form_and_hangs_it_upright_by_itself() -> None:
+    """Three times softer across, a sheet hung by its weft comes down further; angles count from the first edge."""
+    mesh = square("one-diag", 4)
+    upright = sag([0, 1, 0])
+    assert sag([1, 0, 0]) > 1.5 * upright > 0
+    assert sag(None) == upright == sag(axis_directions(mesh, np.array([0.0, 1.0, 0.0])))
+    first = mesh.rest[mesh.faces[:, 1]] - mesh.rest[mesh.faces[:, 0]]
+    assert sag(0.5 * np.pi - np.arctan2(first[:, 1], first[:, 0])) == pytest.approx(upright, rel=1e-9)
+    with pytest.raises(InputError, match="a direction or an angle a face"):
+        sag(np.zeros(5))
+    with pytest.raises(InputError, match=r"the warp is zero or stands on the face.*32 such faces"):
+        sag(np.tile([0.0, 0.0, 1.0], (32, 1)))
+
+
+def test_a_woven_material_without_a_warp_is_refused() -> None:
+    mesh = square("one-diag", 4)
+    with pytest.raises(InputError, match="needs the direction of its warp"):
+        Membrane(mesh, MaterialBlend.uniform(CLOTH, len(mesh.faces)))

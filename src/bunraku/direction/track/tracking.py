@@ -126,7 +126,7 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
     if not blend.woven or (warp is None and blend.warp is not None):
         return blend
     given = np.asarray(_GRAIN if warp is None else warp, dtype=np.float64)
-    if given.shape == (3,) and len(shell.faces) != 3:
+    if given.shape == (3,):
         given = axis_directions(shell, given)
     return replace(blend, warp=given)
 
