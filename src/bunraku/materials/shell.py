@@ -74,7 +74,7 @@ class ShellMaterial:
                 continue
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 _check_number(field.name, float(value))
-            elif field.name not in KEYABLE or isinstance(value, (str, bool)):
+            elif value is None or field.name not in KEYABLE or isinstance(value, (str, bool)):
                 raise input_error(
                     f"material.{field.name} must be a number", got=value,
                     remedy=f"only {', '.join(KEYABLE)} may be keyed",
