@@ -41,7 +41,7 @@ def refused(folder, bunraku, *words: str, code: int = 2) -> str:
         ("[object.box]\nguide = { file = 'guid.usda' }", "did you mean 'guide.usda'?"),
         ("[object.box]\nguide = { file = '.' }", "no numbered file fits"),
         ("[object.box]\nguide = { file = 'guide.usda', prim = '/bax' }", "did you mean '/box'?"),
-        (f"{BOX}material = 'vynil'", "object.box.material: unknown material (got 'vynil'); allowed: vinyl"),
+        (f"{BOX}material = 'vynil'", "object.box.material: unknown material (got 'vynil'); allowed: silk"),
         (f"{BOX}material = {{ preset = 'vinyl', thickness = 0 }}", "object.box.material.thickness: is out of range"),
         (f"{BOX}material = {{ preset = 'vinyl', thickness = -1e-3 }}", "thickness: is out of range (got -0.001)"),
         (f"{BOX}role = 'obstacle'", "object.box.role: is not yet there"),

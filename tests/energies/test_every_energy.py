@@ -20,6 +20,7 @@ from bunraku.energies import (
     GravityEnergy,
     Membrane,
     Pressure,
+    StrainLimit,
     Wind,
 )
 from bunraku.geometry import TriMesh, chambers, lumped_mass
@@ -45,6 +46,10 @@ class Case:
     rigid: bool = True
     probes: Sequence[Probe] | None = None
     """of another mesh than the cloth"""
+    grown: float = 1.0
+    """how much larger than usual it is probed: below their limits, limits do nothing to differentiate"""
+    sharp: float = 1.0
+    """over which share of a face's height it changes: limits rise within a tenth of themselves"""
 
 
 Maker = Callable[[TriMesh, MaterialBlend, State], Case]
@@ -62,12 +67,37 @@ def _held_gas(amount: float = 1.0) -> EnclosedGas:
     return EnclosedGas(ROOM, Gas(500.0, amount), ROOM.volumes(BALL.rest), 12)
 
 
+def woven(mesh: TriMesh) -> MaterialBlend:
+    """Two woven, damped materials blended over the cloth, the warp turning from face to face."""
+    first = ShellMaterial(young=2e4, weft=9e3, shear=2e3, thickness=5e-3, stretch_damping=0.01, bend_damping=0.03)
+    second = ShellMaterial(young=1e4, weft=3e4, poisson=0.2, thickness=3e-3, bend_scale=0.3)
+    share = mesh.rest[:, 0] / mesh.rest[:, 0].max()
+    blend = MaterialBlend.by_vertex((first, second), np.column_stack([1.0 - share, share]), mesh.faces)
+    return replace(blend, warp=np.linspace(0.0, 3.0, len(mesh.faces)))
+
+
+def limited(mesh: TriMesh) -> MaterialBlend:
+    """Limits from 20 to 50 %: some faces of a probe lie below theirs, some on the way, some far beyond."""
+    materials = [ShellMaterial(young=2e4, thickness=5e-3, strain_limit=limit) for limit in (0.2, 0.5)]
+    share = mesh.rest[:, 0] / mesh.rest[:, 0].max()
+    return MaterialBlend.by_vertex(materials, np.column_stack([1.0 - share, share]), mesh.faces)
+
+
 FIXTURES: dict[str, dict[str, Maker]] = {
     "MembraneEnergy": {
         "elastic": lambda mesh, material, state: Case(Membrane(mesh, material).elastic(0.0), mesh.rest),
         "damped": lambda mesh, material, state: Case(Membrane(mesh, material).at(state, DT)),
+        "woven": lambda mesh, material, state: Case(Membrane(mesh, woven(mesh)).elastic(0.0), mesh.rest),
+        "woven, damped": lambda mesh, material, state: Case(Membrane(mesh, woven(mesh)).at(state, DT)),
+    },
+    "StrainLimitEnergy": {
+        "limited": lambda mesh, material, state: Case(
+            StrainLimit(mesh, limited(mesh)).at(state, DT), grown=1.4, sharp=0.1
+        ),
     },
     "BendingEnergy": {
+        "woven": lambda mesh, material, state: Case(Bending(mesh, woven(mesh)).elastic(0.0), mesh.rest),
+        "woven, damped": lambda mesh, material, state: Case(Bending(mesh, woven(mesh)).at(state, DT)),
         "plate": lambda mesh, material, state: Case(Bending(mesh, material).elastic(0.0), mesh.rest),
         "plate, damped": lambda mesh, material, state: Case(Bending(mesh, material).at(state, DT)),
         "hinge": lambda mesh, material, state: Case(Bending(mesh, material, plate=False).elastic(0.0), mesh.rest),
@@ -107,6 +137,7 @@ FIXTURES: dict[str, dict[str, Maker]] = {
 
 SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Membrane": Membrane,
+    "StrainLimit": lambda mesh, material: StrainLimit(mesh, limited(mesh)),
     "Bending": Bending,
     "Drag": Drag,
     "Pressure": lambda mesh, material: Pressure(ROOM, Curve.of([[0, 100.0], [1, 300.0]]), 12),
@@ -132,7 +163,8 @@ def state(cloth: TriMesh) -> State:
 def test_derivatives_and_laws(name: str, kind: str, cloth: TriMesh, damped: MaterialBlend, state: State) -> None:
     case = FIXTURES[name][kind](cloth, damped, state)
     assert type(case.energy).__name__ == name
-    check_energy(case.energy, case.probes or shell_probes(cloth), rest=case.rest, rigid=case.rigid)
+    probes = case.probes or [Probe(p.name, case.grown * p.x, case.sharp * p.scale) for p in shell_probes(cloth)]
+    check_energy(case.energy, probes, rest=case.rest, rigid=case.rigid)
 
 
 @pytest.mark.parametrize("name", SOURCES)

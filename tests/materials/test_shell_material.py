@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from bunraku.materials import (
     bending_rigidity,
     preset,
     stretching_stiffness,
+    woven_stiffness,
 )
 from bunraku.motion import Curve
 from bunraku.testing import sheet
@@ -160,3 +163,102 @@ def test_laws() -> None:
     assert compliance[:, 1, 0] == pytest.approx(-poisson / (young * thickness), rel=1e-12)
     assert compliance[:, 2, 2] == pytest.approx(2 * (1 + poisson) / (young * thickness), rel=1e-12)
     assert bending_rigidity(young, poisson, thickness) == pytest.approx(young * thickness**3 / 12 / (1 - poisson**2))
+
+
+def test_weight_in_grams_a_square_metre_stands_for_density() -> None:
+    """190 g/m² at 0.4 mm is 475 kg/m³; the thickness given with it counts."""
+    assert ShellMaterial(young=1e6, thickness=4e-4, weight=190).density == pytest.approx(475.0)
+    assert ShellMaterial(young=1e6).density == 1000.0
+    heavier = replace(preset("cotton"), density=None, weight=380, thickness=4e-4)
+    assert heavier.density == pytest.approx(2 * 475.0) and heavier.weft == preset("cotton").weft
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"weight": 190, "density": 500}, r"either a density or a weight \(got 'density 500, weight 190'\)"),
+        ({"weight": -1}, r"material\.weight is out of range"),
+        ({"weight": "190"}, r"material\.weight must be a number"),
+        ({"weight": 190, "thickness": "thin"}, r"material\.thickness must be a number"),
+        ({"weight": 190, "thickness": 1e-7}, r"does not fit its thickness .*1\.9e\+06 kg/m³"),
+    ],
+)
+def test_wrong_weights_of_cloth_are_refused(given: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ShellMaterial(young=1e6, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("weft", (0.0, -1.0, np.nan, 2e13)),
+        ("shear", (0.0, -1.0, np.inf)),
+        ("bend_scale", (0.0, -1.0, 1e7)),
+        ("strain_limit", (0.0, -0.05, 0.001, np.nan)),
+    ],
+)
+def test_the_newer_numbers_are_bounded_too(name: str, values: tuple[float, ...]) -> None:
+    for value in values:
+        with pytest.raises(InputError, match=rf"material\.{name} is out of range"):
+            ShellMaterial(**{**GOOD, name: value})
+
+
+def test_no_strain_limit_may_be_written_as_infinity() -> None:
+    assert ShellMaterial(**GOOD, strain_limit=np.inf).strain_limit is None
+    assert not ShellMaterial(**GOOD, strain_limit=np.inf).limited
+
+
+def test_moduli_that_would_give_energy_back_are_refused_with_their_values() -> None:
+    """ν₁₂² < E₁/E₂: at ν = 0.3 the weft may be eleven times the warp, not twelve; at every key."""
+    ShellMaterial(young=1e5, weft=1.1e6)
+    said = r"give energy back.*young 100000 Pa, weft 1\.2e\+06 Pa, poisson 0\.3.*poisson² < young/weft"
+    with pytest.raises(InputError, match=said):
+        ShellMaterial(young=1e5, weft=1.2e6)
+    with pytest.raises(InputError, match="give energy back"):
+        ShellMaterial(young=[[0, 1e6], [1, 1e5]], weft=1.2e6)
+
+
+def test_woven_law_is_symmetric_and_inverts_to_its_constants() -> None:
+    """1/E₁, 1/E₂, −ν₁₂/E₁ and 1/G stand in the compliance, whatever the thickness; ν₂₁ = ν₁₂ E₂/E₁ follows."""
+    e1, e2, nu, g, h = (np.array([x]) for x in (3e5, 1e5, 0.3, 2e4, 2e-3))
+    compliance = np.linalg.inv(woven_stiffness(e1, e2, nu, g, h, np.zeros(1)))[0] * h[0]
+    exact = [[1 / 3e5, -1e-6, 0], [-1e-6, 1e-5, 0], [0, 0, 5e-5]]
+    assert compliance == pytest.approx(np.array(exact), rel=1e-12, abs=1e-20)
+
+
+def test_woven_blends_are_sound_between_sound_materials() -> None:
+    """Moduli in logarithms; ν₁₂ from √(ν₁₂ν₂₁): linear ν here would be 0.25 at E₂/E₁ ≈ 60, which gives energy back."""
+    first = ShellMaterial(young=1e5, weft=3.9e5, poisson=0.5, shear=1e4)
+    second = ShellMaterial(young=1e4, weft=1e7, poisson=0.0, strain_limit=0.1)
+    fields = MaterialBlend((first, second), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])).at(0.0)
+    assert fields.weft is not None and fields.shear is not None and fields.strain_limit is not None
+    assert fields.weft == pytest.approx([3.9e5, np.sqrt(3.9e12), 1e7])
+    assert fields.shear == pytest.approx([1e4, np.sqrt(1e4 * 5e3), 5e3])
+    assert fields.poisson[0] == pytest.approx(0.5) and fields.poisson[2] == 0.0
+    assert 0 < fields.poisson[1] < np.sqrt(fields.young[1] / fields.weft[1])
+    assert fields.strain_limit == pytest.approx([np.inf, 0.2, 0.1])
+
+
+def test_isotropic_blends_know_no_direction() -> None:
+    fields = MaterialBlend.uniform(ShellMaterial(**GOOD), 2).at(0.0)
+    assert fields.weft is None and fields.shear is None and fields.strain_limit is None
+
+
+@pytest.mark.parametrize("warp", [np.zeros(3), np.zeros((2, 2)), np.full(2, np.nan)])
+def test_a_warp_of_the_wrong_shape_is_refused(warp: np.ndarray) -> None:
+    with pytest.raises(InputError, match="a direction or an angle a face"):
+        MaterialBlend((ShellMaterial(**GOOD),), np.ones((2, 1)), warp)
+
+
+def test_keys_of_woven_moduli_are_read_at_a_time() -> None:
+    keyed = ShellMaterial(young=1e6, weft=[[0, 1e5], [1, 3e5]], strain_limit=[[0, 0.1], [1, 0.3]], bend_scale=0.5)
+    assert not keyed.constant
+    fields = MaterialBlend.uniform(keyed, 1).at(0.5)
+    assert fields.weft == pytest.approx([2e5]) and fields.strain_limit == pytest.approx([0.2])
+    assert fields.bend_scale == pytest.approx([0.5])
+
+
+def test_a_single_key_is_a_number() -> None:
+    blend = MaterialBlend.uniform(ShellMaterial(young=[[0, 1e6]], weft=[[3, 2e5]]), 1)
+    fields = blend.at(7.0)
+    assert blend.constant and fields.young == pytest.approx([1e6]) and fields.weft == pytest.approx([2e5])

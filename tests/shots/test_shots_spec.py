@@ -63,7 +63,7 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
         "object.box.pins[1].region", "object.box.role", "physics.substeps", "physics.gravity", "physics.contact",
         "output.formats[0]", "output.preview",
     }  # fmt: skip
-    assert "(got 'vinly'); allowed: vinyl, cotton" in found["object.box.material.preset"]
+    assert "(got 'vinly'); allowed: silk, cotton" in found["object.box.material.preset"]
     for key, near in {"shto": "shot", "object.box.guide.prm": "prim", "object.box.material.yuong": "young",
                       "object.box.material.preset": "vinyl", "object.box.track.method": "hierarchy",
                       "object.box.regions.cuff.material": "leather"}.items():  # fmt: skip

@@ -30,7 +30,7 @@ def stepper(
     plate=True,
 ) -> tuple[ImplicitEuler, Mass]:
     """A free sheet."""
-    areal = material.density * material.thickness
+    areal = material.areal_mass
     lumped = lumped_mass(mesh, areal)
     mass = Mass(lumped, area_mass_matrix(mesh, areal) if consistent else None)
     blend = MaterialBlend.uniform(material, len(mesh.faces))

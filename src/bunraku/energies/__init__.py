@@ -1,4 +1,7 @@
-"""Law + mesh + quadrature → energy: stretching, bending, gravity, air. Knows no solvers and no artist's wishes."""
+"""Law + mesh + quadrature → energy: stretching, strain limits, bending, gravity, air.
+
+Knows no solvers and no artist's wishes.
+"""
 
 from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy
@@ -23,5 +26,8 @@ from .pressure import GasEnergy as GasEnergy
 from .pressure import Pressure as Pressure
 from .pressure import PressureEnergy as PressureEnergy
 from .pressure import pressure_curve as pressure_curve
+from .strain_limit import StrainLimit as StrainLimit
+from .strain_limit import StrainLimitEnergy as StrainLimitEnergy
+from .weave import Weave as Weave
 from .wind import FASTEST as FASTEST
 from .wind import Wind as Wind

@@ -39,6 +39,7 @@ from .dihedral import angle_gradients, angle_hessians, angles
 from .membrane import point_unknowns
 from .plasticity import PASSES, Gauge, hardened, hinge_gauge, plate_gauge, yielding
 from .rest import FaceBlend, HingeBlend
+from .weave import Weave
 
 ANGLES = "bending.angles"
 PLASTIC_ANGLES = "bending.plastic_angles"
@@ -190,7 +191,7 @@ class Bending:
         self._first = self._faces.at(0.0)
         self.rest_angles = self._angles.at(0.0)
         self._lengths = self._angles.lengths(self._first)
-        self._make = plate_compliance if plate else hinge_compliance
+        self._weave = Weave.of(mesh, material) if plate else Weave(None)  # hinges know no directions
         fields = material.at(0.0)
         self._base = self._made(self._first, fields)
         self.yields = any(np.isfinite(one.yield_curvature) for one in material.materials)
@@ -226,19 +227,27 @@ class Bending:
         return hardened(hardening, already) if hardening.any() else None
 
     def _made(self, mesh: TriMesh, fields: ShellFields) -> Compliance:
-        rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
-        soft = self._make(mesh, self._hinges, rigidity, fields.poisson)
+        soft = self._compliance_of(mesh, fields, np.ones(len(self._rigid)))
         if not self._rigid.any():
             return soft
-        hard = self._make(mesh, self._hinges, np.where(self._rigid, RIGID, 1.0) * rigidity, fields.poisson)
+        hard = self._compliance_of(mesh, fields, np.where(self._rigid, RIGID, 1.0))
         return _inside_loose(hard, soft, np.all(self._rigid[self._hinges.faces], axis=1))
 
+    def _compliance_of(self, mesh: TriMesh, fields: ShellFields, stiffer: Vector) -> Compliance:
+        """The compliance of the material made `stiffer` (f,)."""
+        rigidity = stiffer * _rigidity(fields)
+        if not self._per_face:
+            return hinge_compliance(mesh, self._hinges, rigidity, fields.poisson)
+        flexibility = self._weave.flexibility(fields, stiffer)
+        return plate_compliance(mesh, self._hinges, rigidity, fields.poisson, flexibility)
+
     def _gauged(self, mesh: TriMesh, fields: ShellFields) -> Gauge:
-        rigidity = bending_rigidity(fields.young, fields.poisson, fields.thickness)
+        rigidity = _rigidity(fields)
         if not self._per_face:
             return hinge_gauge(self._hinges, rigidity)
         edges, signs = _hinges_of_corners(self._hinges, len(mesh.faces))
-        return plate_gauge(mesh, edges, signs, rigidity, fields.poisson)
+        flexibility = self._weave.flexibility(fields, np.ones(len(mesh.faces)))
+        return plate_gauge(mesh, edges, signs, rigidity, fields.poisson, flexibility)
 
     def _near(self, state: State) -> Vector:
         return angles(state.q.reshape(-1, 3), self._hinges.vertices, state.memory.get(ANGLES, self.rest_angles))
@@ -323,14 +332,38 @@ class Bending:
             return 1.0 / self._elements(inverse)
 
 
-def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:
+def _rigidity(fields: ShellFields) -> Vector:
+    """(f,) D [N·m]."""
+    return bending_rigidity(fields.young, fields.poisson, fields.thickness) * fields.bend_scale
+
+
+def plate_compliance(
+    mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector, flexibility: Array | None = None
+) -> Compliance:
     """C of the Morley / Hellan–Herrmann–Johnson element, from rest edge lengths alone.
 
     `rigidity` and `poisson` are (f,). With angles α of a face, c = cos α, s = sin α, (i, j, k) cyclic and
     S_i the unit moment tensor of edge i (normal moment one on i, zero on j and k):
     S_i:S_i = ½(1 + c_i²)/(s_j s_k)², S_i:S_j = ½(c_i c_j − c_k)/(s_i s_j s_k²), tr S_i = c_i/(s_j s_k),
     C_T,ij = A/(D(1 − ν²)) [(1 + ν) S_i:S_j − ν tr S_i tr S_j].
+    With a `flexibility` (f, 3, 3) [1/(N·m)] of moments (m₁₁, m₂₂, m₁₂) in each face's frame, for sheets with a
+    direction, C_T,ij = A S_i:F S_j instead.
     """
+    areas = face_areas(mesh.rest, mesh.faces)
+    if flexibility is None:
+        local = _isotropic_products(mesh, poisson)
+        scale = areas / (rigidity * (1.0 - poisson**2))
+    else:
+        tensors = _moment_tensors(mesh)
+        local, scale = np.einsum("fia,fab,fjb->fij", tensors, flexibility, tensors), areas
+    edges, signs = _hinges_of_corners(found, len(mesh.faces))
+    local = np.repeat(np.repeat(local, edges.shape[1] // 3, axis=1), edges.shape[1] // 3, axis=2)
+    signed = signs[:, :, None] * signs[:, None, :]  # zero where an edge has no hinge
+    return Compliance(edges, scale[:, None, None] * local * signed, len(found.vertices))
+
+
+def _isotropic_products(mesh: TriMesh, poisson: Vector) -> Array:
+    """(f, 3, 3) (1 + ν) S_i:S_j − ν tr S_i tr S_j."""
     cosine, sine = _corner_angles(mesh)
     others = [(1, 2), (2, 0), (0, 1)]
     trace = np.stack([cosine[:, i] / (sine[:, j] * sine[:, k]) for i, (j, k) in enumerate(others)], axis=1)
@@ -339,13 +372,31 @@ def plate_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Ve
         product[:, i, i] = 0.5 * (1.0 + cosine[:, i] ** 2) / (sine[:, j] * sine[:, k]) ** 2
         mixed = 0.5 * (cosine[:, i] * cosine[:, j] - cosine[:, k]) / (sine[:, i] * sine[:, j] * sine[:, k] ** 2)
         product[:, i, j] = product[:, j, i] = mixed
-    scale = face_areas(mesh.rest, mesh.faces) / (rigidity * (1.0 - poisson**2))
     nu = poisson[:, None, None]
-    local = (1.0 + nu) * product - nu * trace[:, :, None] * trace[:, None, :]
-    edges, signs = _hinges_of_corners(found, len(mesh.faces))
-    local = np.repeat(np.repeat(local, edges.shape[1] // 3, axis=1), edges.shape[1] // 3, axis=2)
-    signed = signs[:, :, None] * signs[:, None, :]  # zero where an edge has no hinge
-    return Compliance(edges, scale[:, None, None] * local * signed, len(found.vertices))
+    return (1.0 + nu) * product - nu * trace[:, :, None] * trace[:, None, :]
+
+
+def _moment_tensors(mesh: TriMesh) -> Array:
+    """(f, 3, 3) S_i as (s₁₁, s₂₂, s₁₂) in the face's frame: first edge, then across.
+
+    With unit edge tangents t, S_i = sym(t_j ⊗ t_k)/((n_i·t_j)(n_i·t_k)): nothing bends along j or k.
+    """
+    corner = mesh.rest[mesh.faces]
+    length = np.linalg.norm(corner[:, 1] - corner[:, 0], axis=1)
+    foot = np.sum((corner[:, 2] - corner[:, 0]) * (corner[:, 1] - corner[:, 0]), axis=1) / length
+    height = 2.0 * face_areas(mesh.rest, mesh.faces) / length
+    zero = np.zeros_like(length)
+    flat = np.stack([np.stack(p, axis=1) for p in ((zero, zero), (length, zero), (foot, height))], axis=1)
+    tangents = np.stack([flat[:, (i + 2) % 3] - flat[:, (i + 1) % 3] for i in range(3)], axis=1)
+    tangents /= np.linalg.norm(tangents, axis=2, keepdims=True)
+    normals = np.stack([-tangents[:, :, 1], tangents[:, :, 0]], axis=2)
+    out = np.empty((len(flat), 3, 3))
+    for i, (j, k) in enumerate([(1, 2), (2, 0), (0, 1)]):
+        tj, tk = tangents[:, j], tangents[:, k]
+        scale = np.sum(normals[:, i] * tj, axis=1) * np.sum(normals[:, i] * tk, axis=1)
+        out[:, i, :2] = tj * tk / scale[:, None]
+        out[:, i, 2] = 0.5 * (tj[:, 0] * tk[:, 1] + tj[:, 1] * tk[:, 0]) / scale
+    return out
 
 
 def hinge_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:

@@ -19,11 +19,12 @@ import numpy as np
 
 from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import TriMesh, face_areas
-from bunraku.materials import MaterialBlend, stretching_stiffness
+from bunraku.materials import MaterialBlend
 from bunraku.motion import RestShapes
 from bunraku.numerics import Scatter
 
 from .rest import FaceBlend
+from .weave import Weave
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,29 +82,30 @@ class Membrane:
     """by default the mesh's own"""
     _fixed: MembraneEnergy = field(init=False, repr=False)
     _blend: FaceBlend = field(init=False, repr=False)
+    _weave: Weave = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         count = len(self.mesh.faces)
-        fields = self.material.at(0.0)
+        weave = Weave.of(self.mesh, self.material)
         object.__setattr__(self, "_blend", FaceBlend(self.mesh, self.rest))
         rest = self._blend.at(0.0)
         energy = MembraneEnergy(
             self.mesh.faces,
             corner_gradients(rest.rest, rest.faces),
             face_areas(rest.rest, rest.faces),
-            stretching_stiffness(fields.young, fields.poisson, fields.thickness),
+            weave.stretching(self.material.at(0.0)),
             np.zeros(count),
             np.zeros((count, 3)),
             Scatter.of(self.mesh.faces, self.mesh.point_count),
         )
         object.__setattr__(self, "_fixed", energy)
+        object.__setattr__(self, "_weave", weave)
 
     def elastic(self, time: float) -> MembraneEnergy:
         """The energy without damping at a time [s]."""
         base = self._fixed
         if not self.material.constant:
-            now = self.material.at(time)
-            base = replace(base, stiffness=stretching_stiffness(now.young, now.poisson, now.thickness))
+            base = replace(base, stiffness=self._weave.stretching(self.material.at(time)))
         if not self._blend.constant:
             rest = self._blend.at(time)
             base = replace(

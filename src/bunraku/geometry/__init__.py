@@ -10,6 +10,10 @@ from .clustering import region_limits as region_limits
 from .creases import accordion as accordion
 from .creases import crinkle as crinkle
 from .creases import ridges as ridges
+from .directions import axis_directions as axis_directions
+from .directions import direction_angles as direction_angles
+from .directions import laid_on_faces as laid_on_faces
+from .directions import texture_directions as texture_directions
 from .doctor import Diagnosis as Diagnosis
 from .doctor import Finding as Finding
 from .doctor import Repaired as Repaired

@@ -1,7 +1,10 @@
 """Local laws, parameters with units, named presets with sources. Knows no meshes."""
 
+from .laws import bending_flexibility as bending_flexibility
 from .laws import bending_rigidity as bending_rigidity
+from .laws import check_admissible as check_admissible
 from .laws import stretching_stiffness as stretching_stiffness
+from .laws import woven_stiffness as woven_stiffness
 from .presets import PRESETS as PRESETS
 from .presets import Preset as Preset
 from .presets import as_material as as_material

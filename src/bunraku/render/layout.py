@@ -72,6 +72,38 @@ def contact_sheet(
     return np.concatenate([gap, rows[0], gap, rows[1], gap], axis=0)
 
 
+def picture_grid(
+    rows: Sequence[Sequence[Image]], *, row_titles: Sequence[str] = (), column_titles: Sequence[str] = ()
+) -> Image:
+    """Rows of pictures, all of one shape (h, w, 3), with titles left of the rows and above the columns.
+
+    Rows may be shorter than the first: what is missing stays empty.
+    """
+    every = [image for row in rows for image in row]
+    for image in every:
+        check_picture(image)
+    if not every or len({image.shape for image in every}) > 1:
+        raise input_error("a grid needs pictures of one size", got=sorted({image.shape for image in every}))
+    columns = max(len(row) for row in rows)
+    if (row_titles and len(row_titles) != len(rows)) or (column_titles and len(column_titles) != columns):
+        counts = len(row_titles), len(column_titles)
+        raise input_error("a grid needs a title a row and a column", got=counts, allowed=f"{len(rows)}, {columns}")
+    height, width = every[0].shape[:2]
+    top, left = (height // 8 if column_titles else GAP), (width // 2 if row_titles else GAP)
+    sheet = np.full((top + len(rows) * (height + GAP), left + columns * (width + GAP), 3), PAPER, dtype=np.uint8)
+    for j, title in enumerate(column_titles):
+        place = sheet[:top, left + j * (width + GAP) :][:, :width]
+        place[:] = burn_in(place, top_left=title, letters=0.5)
+    for i, row in enumerate(rows):
+        y = top + i * (height + GAP)
+        if row_titles:
+            place = sheet[y + (height - top) // 2 :, :left][: max(top, height // 8)]
+            place[:] = burn_in(place, top_left=row_titles[i], letters=0.5)
+        for j, image in enumerate(row):
+            sheet[y : y + height, left + j * (width + GAP) :][:, :width] = image
+    return sheet
+
+
 def _small(image: Image, size: tuple[int, int]) -> Image:
     return np.array(PillowImage.fromarray(image).resize(size, PillowImage.Resampling.LANCZOS))
 

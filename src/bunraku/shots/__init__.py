@@ -1,5 +1,9 @@
 """Shot file → validated spec → job → frames, take folder, report. The only room where strings become classes."""
 
+from .axes import AXES as AXES
+from .axes import AxesSettings as AxesSettings
+from .axes import axes_of as axes_of
+from .axes import write_axes as write_axes
 from .demos import DEMOS as DEMOS
 from .demos import Demo as Demo
 from .demos import demo as demo
@@ -29,4 +33,6 @@ from .run import run_shot as run_shot
 from .shot import Shot as Shot
 from .shot import read_shot as read_shot
 from .shot import shot_keys as shot_keys
+from .swatches import SwatchSettings as SwatchSettings
+from .swatches import write_swatches as write_swatches
 from .tables import KeyLine as KeyLine

@@ -29,6 +29,7 @@ from .regions import guide_regions
 from .rest import rest_shapes
 from .shot import Shot
 from .spec import ObjectTable, PinTable, RegionTable
+from .warp import warp_directions
 
 _log = logging.getLogger(__name__)
 _MOST_FRAMES = 1_000_000
@@ -129,7 +130,7 @@ def prepare(shot: Shot) -> Prepared:
     going = Outgoing.of(clip, table.mesh.split)
     _check_place(going, numbers, place)
     blended = rest_shapes(table.rest, clip, shell, prolongation, place.at("rest"))
-    material = _material(table, shell, going, clip.rate, place)
+    material = _with_warp(_material(table, shell, going, clip.rate, place), clip, table, place)
     if shot.physics.start == "settled" and tests is None and not table.pins:
         root.at("physics").at("start").refuse(
             "a shell that neither obeys a guide nor is pinned falls for ever and cannot settle", got="settled",
@@ -334,6 +335,17 @@ def _material(table: ObjectTable, shell: TriMesh, going: Outgoing, rate: float, 
     weights[sharp] = on_faces[sharp]
     materials = [table.material, *(region.material for region in own.values() if region.material)]
     return MaterialBlend(tuple(spec.at(rate) for spec in materials), weights)
+
+
+def _with_warp(blend: MaterialBlend, clip: Clip, table: ObjectTable, place: Place) -> MaterialBlend:
+    """The blend with the direction of its warp, where a material is woven or the shot says one."""
+    if not blend.woven and table.warp is None:
+        return blend
+    try:
+        return replace(blend, warp=warp_directions(clip, table.warp, table.mesh.split))
+    except InputError as error:
+        place.at("warp").pass_on(error)
+        return blend
 
 
 def _held_vertices(pin: PinTable, table: ObjectTable, going: Outgoing, place: Place) -> Integers:

@@ -47,6 +47,7 @@ _FACES = ListOf(Whole(), least=1, what="a list of polygon numbers of the written
 _POINT = ListOf(
     Number(-LARGEST_COORDINATE, LARGEST_COORDINATE, unit="m"), least=3, most=3, what="a point [x, y, z] in metres"
 )
+_AXIS_VECTOR = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
 
 
 def _one_of(given: Mapping[str, Any], first: str, second: str, place: Place) -> str:
@@ -174,7 +175,13 @@ class MaterialSpec:
     def at(self, rate: float) -> ShellMaterial:
         """The material, its keys turned from frames into seconds."""
         base = ShellMaterial(young=1.0) if self.preset is None else preset(self.preset)
-        return dataclasses.replace(base, **{name: in_seconds(value, rate) for name, value in self.values.items()})
+        given = {name: in_seconds(value, rate) for name, value in self.values.items()}
+        if "weight" in given:  # instead of the preset's density
+            given = {"density": None, **given}
+        return dataclasses.replace(base, **given)
+
+
+_FIELDS = [*(field.name for field in dataclasses.fields(ShellMaterial)), "weight"]
 
 
 @dataclass(frozen=True)
@@ -183,8 +190,7 @@ class Material:
 
     @property
     def allowed(self) -> str:
-        fields = joined([field.name for field in dataclasses.fields(ShellMaterial)])
-        return f"{joined(list(PRESETS))}, or a table of preset, {fields}"
+        return f"{joined(list(PRESETS))}, or a table of preset, {joined(_FIELDS)}"
 
     def fits(self, value: object) -> bool:
         return isinstance(value, (str, dict))
@@ -201,22 +207,27 @@ class Material:
         if name is None and "young" not in given:
             place.refuse("needs a preset or at least 'young'", allowed=self.allowed)
         values = {field: self._value(field, one, place.at(field)) for field, one in given.items()}
-        return MaterialSpec(name, values) if len(place.findings) == before else None
+        if len(place.findings) > before:
+            return None
+        spec = MaterialSpec(name, values)
+        try:
+            spec.at(1.0)  # what single numbers do not show: moduli that do not fit, a density beside a weight
+        except InputError as error:
+            return place.pass_on(error)
+        return spec
 
     def _value(self, name: str, value: Any, place: Place) -> Any:
         """One field, checked by the material itself (which also knows what may be keyed)."""
-        fields = [field.name for field in dataclasses.fields(ShellMaterial)]
-        if name not in fields:
+        if name not in _FIELDS:
             return place.refuse(
-                "unknown key", got=name, allowed=joined(["preset", *fields]), remedy=nearest(name, fields)
+                "unknown key", got=name, allowed=joined(["preset", *_FIELDS]), remedy=nearest(name, _FIELDS)
             )
         if name == "yield_curvature" and value == math.inf:  # TOML's inf: elastic
             return math.inf
-        before = len(place.findings)
         read = Keyed(Number()).read(value, place)
-        if len(place.findings) == before:
+        if read is not None:
             try:
-                dataclasses.replace(ShellMaterial(young=1.0), **{name: in_seconds(read, 1.0)})
+                MaterialSpec(None, {"poisson": 0.0, name: read}).at(1.0)  # sound with any weft
             except InputError as error:
                 place.pass_on(error, without=f"material.{name} ")
         return read
@@ -306,8 +317,14 @@ class ObjectTable:
         "the shape without stress, where it is not the mesh's own", None, otherwise="the mesh's own",
     )  # fmt: skip
     material: MaterialSpec = key(
-        Material(), "what the shell is made of; young, the dampings and drag may be keyed", MaterialSpec("cotton"),
-        otherwise="'cotton'",
+        Material(), "what the shell is made of; moduli, bend_scale, strain_limit, dampings and drag may be keyed",
+        MaterialSpec("cotton"), otherwise="'cotton'",
+    )  # fmt: skip
+    warp: str | tuple[float, float, float] | None = key(
+        Either((Text(allowed="'uv' or the name of a painted vector attribute"), _AXIS_VECTOR)),
+        "where the warp of woven materials runs: along u of the guide's texture coordinates, along a vector painted on "
+        "the guide, or along one axis let down on every face", None,
+        otherwise="'uv' where the guide has texture coordinates, else upright",
     )  # fmt: skip
     regions: Mapping[str, RegionTable] = key(
         Named(

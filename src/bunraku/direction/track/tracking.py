@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from bunraku.contracts import Array, Flags, Points, input_error
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, Wind
-from bunraku.geometry import TriMesh, area_mass_matrix, check_physical, lumped_mass
+from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, StrainLimit, Wind
+from bunraku.geometry import TriMesh, area_mass_matrix, axis_directions, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
 from bunraku.motion import Animation, CurveLike, RestShapes
 from bunraku.numerics import use_threads
@@ -24,6 +25,8 @@ from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
 
 Material = ShellMaterial | MaterialBlend | str
+Warp = Sequence[float] | Array
+_GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told otherwise
 
 
 def track(
@@ -32,8 +35,9 @@ def track(
     iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
-    enforcement: str = "position", rest: RestShapes | Points | None = None, wind: Wind | None = None,
-    pressure: CurveLike | None = None, gas: Gas | None = None, threads: int | None = None, single: bool = True,
+    enforcement: str = "position", rest: RestShapes | Points | None = None, warp: Warp | None = None,
+    wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
+    threads: int | None = None, single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -64,6 +68,8 @@ def track(
         wind: a `Wind`; the material's own air drag is then felt relative to it.
         pressure: overpressure inside a closed shell [Pa]; may be keyed.
         gas: a `Gas` shut into a closed shell, instead of a given pressure.
+        warp: where the warp of woven materials runs on the rest shape: one direction for all faces (3,), a direction
+            (f, 3) or an angle from its first edge (f,) [rad] a face; None: the material blend's own, else upright.
 
     Returns:
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
@@ -79,21 +85,21 @@ def track(
         "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
         "threads": threads, "single": single, "rest": rest,
     }  # fmt: skip
-    given = {"wind": wind, "pressure": pressure, "gas": gas}
+    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas}
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
 
 
 def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
-    pins: Sequence[Pin] | Pin = (), wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
-    **settings: object,
+    pins: Sequence[Pin] | Pin = (), warp: Warp | None = None, wind: Wind | None = None,
+    pressure: CurveLike | None = None, gas: Gas | None = None, **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
     check_physical(guide.mesh, "guide")
     guide.check("guide")
     check_physical(shell, "shell")
-    blend = _blend(material, shell)
+    blend = _along(warp, _blend(material, shell), shell)
     use_threads(knobs.threads)
     fields = blend.at(float(guide.times[0]))
     areal = fields.density * fields.thickness
@@ -111,8 +117,9 @@ def tracking_job(
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
+    limits = [StrainLimit(shell, blend, rest)] if blend.limited else []
     air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
-    energies = (membrane, *bends, weight, *air.energies)
+    energies = (membrane, *bends, weight, *limits, *air.energies)
     conditions = tuple(c for c in (averages, *pinned) if c is not None)
     system = System(mass, energies, conditions)
     newton = NewtonSettings(
@@ -137,6 +144,16 @@ def _blend(material: Material, shell: TriMesh) -> MaterialBlend:
             allowed=str(len(shell.faces)),
         )  # fmt: skip
     return material
+
+
+def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialBlend:
+    """The blend with the direction of its warp, where a material of it is woven."""
+    if not blend.woven or (warp is None and blend.warp is not None):
+        return blend
+    given = np.asarray(_GRAIN if warp is None else warp, dtype=np.float64)
+    if given.shape == (3,):
+        given = axis_directions(shell, given)
+    return replace(blend, warp=given)
 
 
 def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:

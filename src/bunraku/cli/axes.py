@@ -1,0 +1,58 @@
+"""`bunraku axes NAME`: two knobs of a material against each other on one contact sheet."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from bunraku.shots import AXES, AxesSettings, axes_of, check_writable, write_axes
+
+from .performance import DONE, Performance, add_threads
+
+_ABOUT = """\
+Run the twisting box with two knobs of its material turned against each other, and draw all takes on one sheet.
+Without a name, list what there is.
+"""
+_EXAMPLE = """\
+examples:
+  bunraku axes bending                     stretching × bending, nine takes, in ./axes_bending.png
+  bunraku axes damping --grid 5 --out look 25 takes, in ./look/axes_damping.png
+"""
+
+
+def add(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "axes", help="two knobs of a material on one sheet", description=_ABOUT, epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(AXES))
+    parser.add_argument("--out", metavar="FOLDER", default=".", help="where the sheet goes (default: here)")
+    parser.add_argument("--grid", type=int, default=AxesSettings.grid, metavar="N", help="values a knob (default: 3)")
+    parser.add_argument(
+        "--levels", type=int, default=AxesSettings.levels, metavar="N", help="how fine the box is (default: 3)"
+    )
+    parser.add_argument("--seconds", type=float, metavar="S", help="the moment shown (default: the axes' own)")
+    add_threads(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    return Performance("plain").perform(lambda performance: _work(args, performance))
+
+
+def _work(args: argparse.Namespace, performance: Performance) -> int:
+    if args.name is None:
+        performance.show.say("\n".join(f"{name:<10} {axes.about}" for name, axes in AXES.items()))
+        return DONE
+    axes_of(args.name)
+    settings = AxesSettings(args.grid, args.levels, seconds=args.seconds, threads=args.threads)
+    folder = Path(args.out)
+    check_writable(folder.absolute())
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"axes_{args.name}.png"
+    write_axes(target, args.name, settings, performance.show.say)
+    performance.show.say(f"wrote {target}")
+    return DONE
