@@ -26,7 +26,7 @@ def system(
 ) -> System:
     """The cloth hanging from two corners."""
     blend = MaterialBlend.uniform(material, len(cloth.faces))
-    areal = material.density * material.thickness
+    areal = material.areal_mass
     lumped = lumped_mass(cloth, areal)
     mass = Mass(lumped, area_mass_matrix(cloth, areal) if consistent else None)
     energies = (Membrane(cloth, blend), Bending(cloth, blend), GravityEnergy(lumped, G))
