@@ -26,8 +26,8 @@ from bunraku.io import (
 from bunraku.rigs import bind
 
 from .kinds import absolute
-from .rest_table import RestTable
-from .spec import GuideTable, MeshTable, RigTable
+from .rest_spec import RestTable
+from .source_spec import GuideTable, MeshTable, RigTable
 
 REPORT = "report.json"
 

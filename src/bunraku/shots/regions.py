@@ -11,7 +11,7 @@ from bunraku.direction.track import clusters, painted, vertex_labels
 from bunraku.geometry import COLOUR, Attribute, Scope, Subset, Surface, face_areas, first_few, region_limits
 from bunraku.io import Clip
 
-from .spec import TrackTable
+from .track_spec import TrackTable
 
 REGIONS = "bunraku:regions"
 """the family of subsets that are regions, where nothing else is said"""

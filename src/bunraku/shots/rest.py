@@ -9,8 +9,8 @@ from bunraku.motion import RestShapes
 
 from .findings import Place
 from .inputs import read_rest
-from .rest_table import RestTable
-from .spec import in_seconds
+from .kinds import in_seconds
+from .rest_spec import RestTable
 
 
 def rest_shapes(

@@ -169,3 +169,11 @@ def _shown(value: Any) -> str:
     if value is None or value == {}:
         return "none"
     return f"'{value}'" if isinstance(value, (str, Path)) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def one_of(given: Mapping[str, Any], first: str, second: str, place: Place) -> str:
+    """Which of two keys was given; refused where it is not exactly one."""
+    found = [name for name in (first, second) if name in given]
+    if len(found) != 1:
+        place.refuse(f"needs either '{first}' or '{second}'", got="both" if found else "neither")
+    return found[0] if len(found) == 1 else ""
