@@ -34,7 +34,7 @@ def measured() -> Measured:
         "residual": np.full((4, 2), 1e-15), "force": force, "kinetic": np.array([0, 1.5, 0.2, 0.1]),
         "stretching": zeros, "bending": zeros, "gravity": zeros, "iterations": np.array([0, 4, 9, 2]),
         "last_step": np.array([0, 1e-5, 2e-5, 1e-5]), "converged": np.ones(4, dtype=bool),
-        "pin_residual": np.zeros((4, 0)),
+        "pin_residual": np.zeros((4, 0)), "held": np.ones((4, 2)),
     }  # fmt: skip
     facts = {"mass": 1.0, "vertices": 26, "faces": 48, "regions": 2, "origin": np.zeros(3), "rate": 24.0}
     return Measured(
@@ -84,7 +84,9 @@ def test_missed_says_where_and_by_how_much(prepared: Prepared, measured: Measure
 
 
 def test_what_was_not_asked_for_is_not_missed(prepared: Prepared, measured: Measured):
-    loose = replace(with_residual(measured, 2, 0, 0.3), strength=np.array([1, 1, 0.5, 0.5]))
+    strength = np.array([1, 1, 0.5, 0.5])
+    loose = replace(with_residual(measured, 2, 0, 0.3), strength=strength)
+    loose = replace(loose, arrays={**loose.arrays, "held": np.repeat(strength[:, None], 2, axis=1)})
     assert not loose.missed.any()
     lines = told(prepared, loose)
     assert lines[0].startswith("met: Direction met on all 2 frames that ask for it")
@@ -94,10 +96,35 @@ def test_what_was_not_asked_for_is_not_missed(prepared: Prepared, measured: Meas
     rest = replace(with_residual(measured, 0, 0, 0.2), exempt=True)
     assert not rest.missed.any()
     assert told(prepared, rest)[1].endswith("there the guide is up to 0.2 m away.")
-    free = replace(
-        measured, arrays={**measured.arrays, "residual": np.zeros((4, 0)), "force": np.zeros((4, 0, 3))}, in_file=None
-    )
+    none = {"residual": np.zeros((4, 0)), "held": np.zeros((4, 0)), "force": np.zeros((4, 0, 3))}
+    free = replace(measured, arrays={**measured.arrays, **none}, in_file=None)
     assert told(prepared, free)[0] == "note: No direction was asked for: the shell moved by physics alone."
+
+
+def test_regions_that_yield_to_a_cap_are_told_and_not_missed(prepared: Prepared, measured: Measured):
+    capped = with_residual(measured, 2, 1, 0.3)
+    capped = replace(capped, arrays={**capped.arrays, "cap": np.full((4, 2), 5.0)})
+    assert not capped.missed.any() and capped.exact.sum() == 7
+    lines = told(prepared, capped)
+    assert lines[0].startswith("met: Direction met on all 4 frames")
+    assert lines[1] == (
+        "note: 1 of 2 regions yielded, as asked, where the guide would have pulled harder than the cap (frames 13): "
+        "the farthest is 0.3 m away, around guide vertex 1 at frame 13."
+    )
+    uncapped = with_residual(measured, 2, 1, 0.3)
+    assert uncapped.missed.tolist() == [False, False, True, False]
+
+
+def test_regions_held_less_than_others_are_told(prepared: Prepared, measured: Measured):
+    held = np.ones((4, 2))
+    held[1:3, 0] = 0.4
+    freer = with_residual(measured, 2, 0, 0.05)
+    freer = replace(freer, arrays={**freer.arrays, "held": held})
+    assert not freer.missed.any()
+    assert told(prepared, freer)[1] == (
+        "note: On frames 12–13 between 1 and 1 of 2 regions were held exactly and the others less, as asked: those "
+        "were up to 0.05 m away."
+    )
 
 
 def test_steps_that_did_not_converge_are_named(prepared: Prepared, measured: Measured):

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from bunraku.contracts import Array, PhysicsStopped, Points, Solution, State, Stepper, Vector
+from bunraku.contracts import Array, Outcome, PhysicsStopped, Points, Solution, State, Stepper, Vector
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
+
+_log = logging.getLogger(__name__)
+MOST_HALVINGS = 4
+"""how often a step that cannot be taken is split in two before the run stops"""
+SHORTER_MAY_HELP = (
+    Outcome.LINE_SEARCH_FAILED, Outcome.NOT_CONVERGED, Outcome.NOT_FINITE, Outcome.FACTORISATION_FAILED
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +85,27 @@ class Job:
             for k in range(self.substeps):
                 # Each substep ends exactly where the next begins, and the last one on the frame.
                 until = end if k + 1 == self.substeps else begin + (end - begin) * (k + 1) / self.substeps
-                # To the picosecond: equal intervals get equal steps, whatever the last bit of the times.
-                solution = self.stepper.step(state, round(until - state.time, 12))
-                if not solution.outcome.usable:
-                    evidence = solution.evidence
-                    raise PhysicsStopped(
-                        solution.outcome.value, index=index, time=until,
-                        vertex=evidence.get("vertex"), position=evidence.get("position"),
-                    )  # fmt: skip
-                state = State(until, solution.value.q, solution.value.velocity, solution.value.memory)
-                steps.append(solution)
+                steps += self._steps(state, until, index)
+                state = steps[-1].value
             yield Frame(index, state, self.reporter.report(state, steps))
+
+    def _steps(self, state: State, until: float, index: int, halvings: int = 0) -> list[Solution[State]]:
+        """One step to a time [s]; where none can be taken, two of half the length, and so on."""
+        # To the picosecond: equal intervals get equal steps, whatever the last bit of the times.
+        solution = self.stepper.step(state, round(until - state.time, 12))
+        if solution.outcome.usable:
+            after = solution.value
+            return [replace(solution, value=State(until, after.q, after.velocity, after.memory))]
+        if halvings < MOST_HALVINGS and solution.outcome in SHORTER_MAY_HELP:
+            middle = state.time + 0.5 * (until - state.time)
+            _log.debug("frame index %d: %s; trying steps half as long", index, solution.outcome.value)
+            first = self._steps(state, middle, index, halvings + 1)
+            return first + self._steps(first[-1].value, until, index, halvings + 1)
+        evidence = solution.evidence
+        raise PhysicsStopped(
+            solution.outcome.value, index=index, time=until,
+            vertex=evidence.get("vertex"), position=evidence.get("position"),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

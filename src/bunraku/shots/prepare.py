@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,25 @@ from scipy import sparse
 
 from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
-from bunraku.direction.track import TestFunctions, hierarchy, tracking_job
-from bunraku.geometry import Surface, TriMesh, check_physical, first_few
+from bunraku.direction.track import Tests, tracking_job
+from bunraku.geometry import Surface, TriMesh, check_physical, first_few, subdivide
 from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve, RestShapes
 from bunraku.numerics import FactorisationError
 
 from .air import ShotAir, read_air
+from .carried import Carried, carried
+from .directing import shell_tests
 from .findings import Place
 from .inputs import InputFile, hashed, read_guide, read_rest
 from .kinds import in_seconds
+from .lists import listed, region_vertices, vertices_at
 from .preroll import with_preroll
-from .regions import guide_regions
 from .rest import rest_shapes
+from .retime import retimed
 from .shot import Shot
-from .spec import ObjectTable, PinTable, RegionTable
+from .spec import ObjectTable, PinTable
 from .warp import warp_directions
 
 _log = logging.getLogger(__name__)
@@ -52,9 +54,7 @@ class Prepared:
     guide: Animation
     """over the shot's frames, preroll included"""
     shell: TriMesh
-    tests: TestFunctions | None
-    region_names: tuple[str, ...]
-    """of clusters and painted regions; empty where regions lie around guide vertices"""
+    tests: Tests | None
     prolongation: Sparse
     """(n_shell, n_guide) how the guide's pose becomes the shell's"""
     rest: RestShapes | None
@@ -72,6 +72,11 @@ class Prepared:
     def table(self) -> ObjectTable:
         """The object's settings."""
         return self.shot.object[self.name]
+
+    @property
+    def region_names(self) -> tuple[str, ...]:
+        """Of clusters and painted regions; empty where regions lie around guide vertices."""
+        return () if self.tests is None else self.tests.names
 
     @property
     def preroll(self) -> int:
@@ -92,6 +97,13 @@ class Prepared:
         moving = np.zeros_like(self.guide.mesh.rest) if self.preroll else self.guide.velocity(time)
         return {"start": self.prolongation @ self.guide.at(time), "velocity": self.prolongation @ moving}
 
+    def _caps(self) -> dict[str, Any]:
+        track, rate = self.table.track, self.clip.rate
+        return {
+            "cap": in_seconds(track.cap, rate), "cap_pressure": in_seconds(track.cap_pressure, rate),
+            "stretch": track.stretch,
+        }  # fmt: skip
+
     def job(self, threads: int | None = None) -> Job:
         """The job that makes the frames."""
         try:
@@ -109,7 +121,7 @@ class Prepared:
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
-            rest=self.rest, threads=threads, **self.air.settings, **self._start(),
+            rest=self.rest, threads=threads, **self._caps(), **self.air.settings, **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
@@ -120,15 +132,15 @@ def prepare(shot: Shot) -> Prepared:
     root = shot.place
     place = root.at("object").at(name)
     clip, guide_file = _read_clip(shot, table, place)
-    rest = _read_rest(table, place, clip)
-    place.raise_all()
-    clip = clip if rest is None else _at_rest(clip, rest)
+    clip, hung = _with_mesh(clip, table, place)
     numbers = _frame_numbers(shot, clip, root.at("shot"))
     _check_counts(shot, table, clip, numbers, root)
-    shell, tests, prolongation, region_names = _shell(clip, table, place)
+    shell, matrix = subdivide(clip.mesh, table.mesh.split)
+    prolongation: Sparse = sparse.csr_array(matrix)
     _check_meshes(clip.mesh, shell, place)
     going = Outgoing.of(clip, table.mesh.split)
     _check_place(going, numbers, place)
+    tests = shell_tests(clip, hung, table, shell, prolongation, going, place)
     blended = rest_shapes(table.rest, clip, shell, prolongation, place.at("rest"))
     material = _with_warp(_material(table, shell, going, clip.rate, place), clip, table, place)
     if shot.physics.start == "settled" and tests is None and not table.pins:
@@ -147,7 +159,7 @@ def prepare(shot: Shot) -> Prepared:
     return Prepared(
         shot=_resolved(shot, numbers), name=name, clip=clip, going=going,
         inputs=_inputs(name, guide_file, table) + air.inputs, air=air.about(origin),
-        guide=guide, shell=shell, tests=tests, region_names=region_names, prolongation=prolongation,
+        guide=guide, shell=shell, tests=tests, prolongation=prolongation,
         rest=blended, material=material, pins=tuple(pins),
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
@@ -163,22 +175,32 @@ def _read_clip(shot: Shot, table: ObjectTable, place: Place) -> Any:
         return None, None
 
 
-def _read_rest(table: ObjectTable, place: Place, clip: Clip | None) -> Surface | None:
-    """The rest shape of `mesh.file`, which must have the guide's points and polygons."""
+def _with_mesh(clip: Clip, table: ObjectTable, place: Place) -> tuple[Clip, Carried | None]:
+    """The clip, retimed, with the rest shape of `mesh.file` where that has the guide's points and polygons; or the clip
+    of that file as the guide carries it."""
     try:
         rest = read_rest(table.mesh)
     except InputError as error:
-        return place.at("mesh").pass_on(error)
-    if rest is None or clip is None:
-        return rest
-    if not rest.same_topology(clip.surface):
-        wired = " wired differently" if rest.shape_in_words() == clip.surface.shape_in_words() else ""
-        place.at("mesh").refuse(
-            "the mesh has another topology than the guide, and following such a guide is not yet there",
-            got=rest.shape_in_words() + wired, allowed=f"{clip.surface.shape_in_words()} as the guide has",
-            remedy="mesh = { levels = 3 }",
-        )  # fmt: skip
-    return rest
+        rest = place.at("mesh").pass_on(error)
+    place.raise_all()
+    try:
+        clip = retimed(clip, table.guide.retime)
+    except InputError as error:
+        place.at("guide").pass_on(error)
+    place.raise_all()
+    if rest is None:
+        return clip, None
+    if rest.same_topology(clip.surface):
+        return _at_rest(clip, rest), None
+    try:
+        found = carried(clip, table.mesh)
+        return found.clip, found
+    except InputError as error:
+        place.at("mesh").pass_on(error)
+    if table.track.method == "pointwise":
+        place.at("track").at("method").refuse("needs a mesh that has the guide's vertices", got="pointwise")
+    place.raise_all()
+    return clip, None
 
 
 def _at_rest(clip: Clip, rest: Surface) -> Clip:
@@ -247,23 +269,6 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
         )  # fmt: skip
 
 
-def _shell(
-    clip: Clip, table: ObjectTable, place: Place
-) -> tuple[TriMesh, TestFunctions | None, Sparse, tuple[str, ...]]:
-    """The shell, what it must obey, how the guide's pose becomes its own, and the names of the regions."""
-    shell, tests = hierarchy(clip.mesh, table.mesh.split)
-    prolongation, names = sparse.csr_array(tests.prolongation), ()
-    if table.track.method in ("clusters", "painted"):
-        try:
-            found = guide_regions(clip, table.track)
-            # Each region's function, carried to the shell as the guide's own hats are: the averages then agree.
-            tests = TestFunctions(found.functions, found.functions @ prolongation.T, prolongation)
-            names = found.names
-        except InputError as error:
-            place.at("track").pass_on(error)
-    return shell, (None if table.track.method == "none" else tests), prolongation, names
-
-
 def _check_place(going: Outgoing, numbers: Vector, place: Place) -> None:
     try:
         going.check_place(numbers)
@@ -279,40 +284,6 @@ def _check_meshes(guide: TriMesh, shell: TriMesh, place: Place) -> None:
             place.at(key).pass_on(error)
 
 
-def _region_vertices(region: RegionTable, going: Outgoing, place: Place) -> Integers:
-    """(v,) vertices of a region; those that do not exist are refused."""
-    if region.faces is not None:
-        return np.unique(going.vertices_of(_points_of(region.faces, going, place.at("faces"))))
-    return _vertices(region.vertices or (), going, place.at("vertices"))
-
-
-def _points_of(polygons: Sequence[int], going: Outgoing, place: Place) -> Integers:
-    """Points of polygons of the written surface that are part of the shell."""
-    chosen = np.zeros(going.surface.polygon_count, dtype=bool)
-    chosen[_indices(polygons, going.surface.polygon_count, place)] = True
-    points = np.unique(going.surface.corners[np.repeat(chosen, going.surface.counts)])
-    return points[going.vertices_of(points) >= 0]
-
-
-def _vertices(given: Sequence[int], going: Outgoing, place: Place) -> Integers:
-    """(v,) vertices of the shell at points of the written surface."""
-    points = _indices(given, going.surface.point_count, place)
-    vertices = going.vertices_of(points)
-    if (vertices < 0).any():
-        place.refuse("names points of no face, which the shell leaves out", got=first_few(points[vertices < 0]))
-    return np.unique(vertices[vertices >= 0])
-
-
-def _indices(given: Sequence[int], count: int, place: Place) -> Integers:
-    indices = np.array(given, dtype=np.int64)
-    outside = indices[indices >= count]
-    if len(outside):
-        place.refuse("numbers outside the written surface", got=first_few(outside), allowed=f"0 to {count - 1}")
-    if len(np.unique(indices)) < len(indices):
-        place.refuse("names one twice", got=first_few(indices))
-    return indices[indices < count]
-
-
 def _material(table: ObjectTable, shell: TriMesh, going: Outgoing, rate: float, place: Place) -> MaterialBlend:
     """The object's material and the regions' own: sharp for faces, blended around vertices."""
     own = {name: region for name, region in table.regions.items() if region.material is not None}
@@ -321,10 +292,10 @@ def _material(table: ObjectTable, shell: TriMesh, going: Outgoing, rate: float, 
     for column, (name, region) in enumerate(own.items(), start=1):
         where = place.at("regions").at(name)
         if region.faces is not None:
-            polygons = _indices(region.faces, going.surface.polygon_count, where.at("faces"))
+            polygons = listed(region.faces, going.surface.polygon_count, where.at("faces"))
             on_faces[going.faces_of(polygons), column] = 1.0
         else:
-            on_vertices[_region_vertices(region, going, where), column] = 1.0
+            on_vertices[region_vertices(region, going, where), column] = 1.0
     for claimed, what in ((on_vertices, "vertices"), (on_faces, "faces")):
         twice = np.flatnonzero(claimed.sum(axis=1) > 1)
         if len(twice):
@@ -350,8 +321,8 @@ def _with_warp(blend: MaterialBlend, clip: Clip, table: ObjectTable, place: Plac
 
 def _held_vertices(pin: PinTable, table: ObjectTable, going: Outgoing, place: Place) -> Integers:
     if pin.region is not None:
-        return _region_vertices(table.regions[pin.region], going, place.at("region"))
-    return _vertices(pin.vertices or (), going, place.at("vertices"))
+        return region_vertices(table.regions[pin.region], going, place.at("region"))
+    return vertices_at(pin.vertices or (), going, place.at("vertices"))
 
 
 def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Sparse, rate: float, origin: Vector) -> Pin:

@@ -74,9 +74,15 @@ def _write(prepared: Prepared, path: Path) -> None:
 
 def face_regions(prepared: Prepared) -> Integers:
     """(f,) region of each of the guide's faces: that of most of its corners, the first of equals; −1: none."""
-    functions = sparse.coo_array(_functions(prepared))
+    functions, tests = _functions(prepared), prepared.tests
+    if tests is not None and tests.held is not None:  # of regions within regions those that are held first
+        held = tests.held(float(prepared.times[0]))
+        functions = sparse.csr_array(sparse.diags_array(np.maximum(held, 1e-6)) @ functions)
+    heaviest = functions.tocsc()
     vertex = np.full(prepared.clip.mesh.point_count, -1)
-    vertex[functions.col] = functions.row  # a vertex is in one region at most
+    order = np.argsort(heaviest.data, kind="stable")  # the heaviest of a vertex's regions is written last
+    column = np.repeat(np.arange(len(vertex)), np.diff(heaviest.indptr))
+    vertex[column[order]] = heaviest.indices[order]
     a, b, c = vertex[prepared.clip.mesh.faces].T
     return np.where((a == b) | (a == c), a, np.where(b == c, b, a))
 

@@ -2,52 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
-from bunraku.contracts import Integers, Sparse, input_error
-from bunraku.direction.track import clusters, painted, vertex_labels
-from bunraku.geometry import COLOUR, Attribute, Scope, Subset, Surface, face_areas, first_few, region_limits
+from bunraku.contracts import Integers, input_error
+from bunraku.direction.track import TestFunctions, clusters, gaussians, painted, scales, vertex_labels
+from bunraku.geometry import COLOUR, Attribute, Scope, Subset, Surface, face_areas, first_few
 from bunraku.io import Clip
+from bunraku.motion import CurveLike
 
+from .kinds import in_seconds
 from .track_spec import TrackTable
 
 REGIONS = "bunraku:regions"
 """the family of subsets that are regions, where nothing else is said"""
+Parts = Mapping[str, tuple[Integers, CurveLike]]
+"""name → guide faces and the scale they have [m]"""
 
 
-@dataclass(frozen=True, eq=False)
-class Regions:
-    """Test functions of the guide, with names."""
-
-    functions: Sparse
-    """(k, n_guide) values on the guide's vertices"""
-    names: tuple[str, ...]
-
-
-def guide_regions(clip: Clip, track: TrackTable) -> Regions:
-    """The regions a table asks for."""
+def guide_tests(clip: Clip, track: TrackTable, parts: Parts) -> TestFunctions:
+    """The test functions a table asks for, on the guide's own mesh; `parts` have a scale of their own."""
     if track.method == "painted":
         return _painted(clip, track.regions)
-    count = track.count or _count_of_size(clip, track.scale or 1.0)
-    found = clusters(clip.animation, count, compactness=track.compactness, seed=track.seed)
-    return Regions(found.guide, tuple(str(k) for k in range(found.count)))
+    if track.method == "gaussians":
+        assert track.width is not None
+        return gaussians(clip.mesh, track.width, seed=track.seed)
+    if track.method == "clusters":
+        return _clusters(clip, track, parts)
+    identity = sparse.eye_array(clip.mesh.point_count, format="csr")
+    return TestFunctions(identity, identity, identity)
 
 
-def _count_of_size(clip: Clip, scale: float) -> int:
-    """How many regions about `scale` [m] across cover the guide, each of its pieces with one at least."""
-    area = float(face_areas(clip.mesh.rest, clip.mesh.faces).sum())
-    return int(np.clip(round(area / scale**2), *region_limits(clip.mesh.faces)))
+def _clusters(clip: Clip, track: TrackTable, parts: Parts) -> TestFunctions:
+    how = {"compactness": track.compactness, "seed": track.seed}
+    if track.count is not None and not parts:
+        found = clusters(clip.animation, track.count, **how)
+        return replace(found, names=tuple(str(k) for k in range(found.count)))
+    scale = in_seconds(track.scale, clip.rate) if track.scale is not None else _size_of_count(clip, track, parts)
+    return scales(clip.animation, scale, parts=parts, **how)
 
 
-def _painted(clip: Clip, name: str | None) -> Regions:
+def _size_of_count(clip: Clip, track: TrackTable, parts: Parts) -> float:
+    """How large regions are of which `count` cover what is in no part [m]."""
+    areas = face_areas(clip.mesh.rest, clip.mesh.faces)
+    for faces, _ in parts.values():
+        areas[faces] = 0.0
+    return float(np.sqrt(areas.sum() / (track.count or 1))) or 1.0
+
+
+def _painted(clip: Clip, name: str | None) -> TestFunctions:
     surface, welded = clip.surface, clip.welded
     labels, names, scope = _labels(surface, name)
     own = labels[welded.polygons] if scope is Scope.POLYGON else labels[welded.point_of_vertex]
     found = painted(clip.mesh, own, clip.mesh, own)
     there = np.unique(vertex_labels(clip.mesh, own, "guide"))
-    return Regions(found.guide, tuple(names[k] for k in there if k >= 0))
+    return replace(found, names=tuple(names[k] for k in there if k >= 0))
 
 
 def _labels(surface: Surface, name: str | None) -> tuple[Integers, list[str], Scope]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.constraints import HARD
 from bunraku.contracts import Array, Points, Vector
 from bunraku.direction import Frame
 from bunraku.motion import Curve
@@ -69,13 +70,23 @@ class Measured:
         return int(np.shape(self.arrays["residual"])[1])
 
     @property
+    def exact(self) -> Rows:
+        """(t, k) bool: regions that had to meet the guide exactly: held firmly, and not yielding to a cap."""
+        exact = np.asarray(self.arrays["held"] >= HARD, dtype=bool)
+        exact[:1] &= not self.exempt
+        return exact & ~self.yielding
+
+    @property
+    def yielding(self) -> Rows:
+        """(t, k) bool: regions whose cap was reached, so that they are away from the guide."""
+        if "cap" not in self.arrays:
+            return np.zeros((len(self.frames), self.regions), dtype=bool)
+        return np.asarray(self.arrays["residual"] > MET * self.size, dtype=bool)
+
+    @property
     def directed(self) -> Rows:
-        """(t,) bool: frames on which the guide had to be met exactly."""
-        if not self.regions:
-            return np.zeros(len(self.frames), dtype=bool)
-        directed = self.strength == 1.0
-        directed[:1] &= not self.exempt
-        return directed
+        """(t,) bool: frames on which some region had to meet the guide exactly."""
+        return np.any(self.exact, axis=1)
 
     @property
     def residual(self) -> Vector:
@@ -83,14 +94,19 @@ class Measured:
         return np.max(self.arrays["residual"], axis=1, initial=0.0)
 
     @property
+    def residual_exact(self) -> Array:
+        """(t, k) [m] of the regions that had to meet the guide, in memory; zero of the others."""
+        return np.where(self.exact, self.arrays["residual"], 0.0)
+
+    @property
     def residual_in_file(self) -> Vector | None:
-        """(t,) [m] the largest of all regions, in the file."""
-        return None if self.in_file is None else np.max(self.in_file, axis=1, initial=0.0)
+        """(t,) [m] the largest of the regions that had to meet the guide, in the file."""
+        return None if self.in_file is None else np.max(np.where(self.exact, self.in_file, 0.0), axis=1, initial=0.0)
 
     @property
     def missed(self) -> Rows:
         """(t,) bool: frames on which the guide had to be met and was not."""
-        far = self.residual > MET * self.size
+        far = self.residual_exact.max(axis=1, initial=0.0) > MET * self.size
         if self.residual_in_file is not None:
             far |= self.residual_in_file > MET_IN_FILE * self.size
         return far & self.directed
@@ -186,7 +202,12 @@ def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any
     names = list(found[0].report) if found else []
     arrays = {name: np.stack([np.asarray(frame.report[name]) for frame in found]) for name in names}
     pins = [Curve.of(pin.strength) for pin in prepared.pins]
-    empty = {"residual": np.zeros((0, 0)), "force": np.zeros((0, 0, 3)), "pin_residual": np.zeros((0, len(pins)))}
+    empty = {
+        "residual": np.zeros((0, 0)),
+        "held": np.zeros((0, 0)),
+        "force": np.zeros((0, 0, 3)),
+        "pin_residual": np.zeros((0, len(pins))),
+    }
     times = [frame.time for frame in found]
     return Measured(
         frames=prepared.numbers[prepared.preroll :][: len(found)],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.constraints import HARD
 from bunraku.contracts import Array, Vector
 
 from .prepare import Prepared
@@ -18,7 +19,9 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
     if len(m.frames):
         told += [
             *_direction(prepared, m),
+            *_yielded(prepared, m),
             *_loosened(m),
+            *_freer(m),
             *_pins(prepared, m),
             *_newton(prepared, m),
             *_force(prepared, m),
@@ -44,7 +47,7 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
         yield Sentence("met", f"Direction met on {which}: {gap}.")
     else:
-        frame, region = _peak(np.where(m.missed[:, None], m.arrays["residual"], -1.0))
+        frame, region = _peak(np.where(m.missed[:, None], m.residual_exact, -1.0))
         which = f"{missed} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])})"
         where = f"at frame {m.frames[frame]:g} around {_place(prepared, region)}"
         yield Sentence(
@@ -56,7 +59,7 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 
 
 def _largest(m: Measured, rows: Rows) -> str:
-    in_memory = float(m.residual[rows].max())
+    in_memory = float(m.residual_exact[rows].max())
     text = f"{length(in_memory)} ({share(in_memory / m.size)} of the size) in memory"
     if m.residual_in_file is not None:
         text += f", {length(float(m.residual_in_file[rows].max()))} in {m.worst_file}"
@@ -70,6 +73,35 @@ def _loosened(m: Measured) -> Iterator[Sentence]:
         yield Sentence(
             "note",
             f"The guide was loosened (strength below 1) on frames {when}: the shell was up to {away} away, as asked.",
+        )
+
+
+def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    """Regions whose cap was reached: missed by as much as was asked for."""
+    away = np.where(m.yielding, m.arrays["residual"], 0.0)
+    if not m.regions or not away.any():
+        return
+    frame, region = _peak(away)
+    regions, frames = int(m.yielding.any(axis=0).sum()), m.frames[m.yielding.any(axis=1)]
+    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    yield Sentence(
+        "note",
+        f"{regions} of {_count(m.regions, 'region')} yielded, as asked, where the guide would have pulled harder than "
+        f"the cap (frames {ranges(frames)}): the farthest is {length(float(away[frame, region]))} away, {where}.",
+    )
+
+
+def _freer(m: Measured) -> Iterator[Sentence]:
+    """Regions that were held less than others, by a keyed scale or for the outline."""
+    firm: Rows = np.asarray(m.arrays["held"] >= HARD, dtype=bool)
+    some = np.any(firm, axis=1) & ~np.all(firm, axis=1)
+    if m.regions and some.any():
+        loose = np.where(~firm & some[:, None], m.arrays["residual"], 0.0)
+        yield Sentence(
+            "note",
+            f"On frames {ranges(m.frames[some])} between {firm[some].sum(axis=1).min()} and "
+            f"{firm[some].sum(axis=1).max()} of {m.regions} regions were held exactly and the others less, as asked: "
+            f"those were up to {length(float(loose.max()))} away.",
         )
 
 

@@ -17,6 +17,9 @@ from .findings import Place
 from .kinds import (
     Flag,
     InputPath,
+    Keyed,
+    Keys,
+    Number,
     Text,
     Whole,
     joined,
@@ -72,6 +75,11 @@ class GuideTable:
     rig: RigTable | None = key(
         Table(RigTable, "{ skeleton = 'walk.bvh', fit = true }"), "a skeleton that moves the file's mesh", None
     )
+    retime: Keys | None = key(
+        Keyed(Number()),
+        "which of the guide's frames is seen at a frame of the shot, keyed [[shot frame, guide frame, ease], …]: "
+        "slower, faster, held or backwards", None, otherwise="each at its own",
+    )  # fmt: skip
     sew: bool = key(Flag(), "sew edges that lie on each other on every frame (texture seams) for the physics", True)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
@@ -88,7 +96,10 @@ class MeshTable:
     levels: int | None = key(
         Whole(0, 8), "how often each triangle of the guide is split into four", None, otherwise="3; 0 with a file"
     )
-    file: Path | None = key(InputPath(), "a mesh of the guide's faces whose shape is the rest shape", None)
+    file: Path | None = key(
+        InputPath(), "a mesh: of the guide's faces, then its shape is the rest shape; or any other that lies on the "
+        "guide at rest and goes with it", None,
+    )  # fmt: skip
     prim: str | None = key(PRIM, "which mesh of a USD file", None, otherwise="the only one")
     unit: str | float | None = key(UNIT, UNIT_DOC, None, otherwise=UNIT_OTHERWISE)
     up_axis: str | None = key(AXIS, "the file's up axis", None, otherwise="the file's, 'Y' where it has none")

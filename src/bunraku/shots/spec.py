@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bunraku.geometry.topology import LARGEST_COORDINATE
-
 from .air_spec import PRESSURE, GasTable, WindTable
 from .findings import Place, nearest
 from .kinds import (
@@ -30,16 +28,12 @@ from .material_spec import Material, MaterialSpec
 from .rest_spec import RestTable
 from .source_spec import GuideTable, MeshTable
 from .tables import Named, Table, key, one_of
-from .track_spec import STRENGTH, TrackTable
+from .track_spec import POINT, SCALE, STRENGTH, TrackTable
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
 _OBSTACLES = "obstacles and several objects come in a later version"
-_CLUSTERS = "scales and painted regions come in a later version"
 _VERTICES = ListOf(Whole(), least=1, what="a list of point numbers of the written surface, from 0")
 _FACES = ListOf(Whole(), least=1, what="a list of polygon numbers of the written surface, from 0")
-_POINT = ListOf(
-    Number(-LARGEST_COORDINATE, LARGEST_COORDINATE, unit="m"), least=3, most=3, what="a point [x, y, z] in metres"
-)
 _AXIS_VECTOR = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
 
 
@@ -77,6 +71,9 @@ class RegionTable:
     vertices: tuple[int, ...] | None = key(_VERTICES, "the region's points; materials blend across its border", None)
     faces: tuple[int, ...] | None = key(_FACES, "or its polygons; the border is sharp", None)
     material: MaterialSpec | None = key(Material(), "the region's material", None, otherwise="the object's")
+    scale: Keys | None = key(
+        SCALE, "how large clusters are here; may be keyed", None, otherwise="as everywhere on the object"
+    )
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Vertices or faces."""
@@ -93,7 +90,7 @@ class PinTable:
         Text("(?!.*(.).*\\1)[xyz]{1,3}", allowed="'y', 'xz', 'xyz', …"), "which coordinates are held", "xyz"
     )
     to: str | tuple[float, float, float] = key(
-        Either((Choice(("start", "guide")), _POINT)),
+        Either((Choice(("start", "guide")), POINT)),
         "where: 'start' stays, 'guide' goes with the guide's surface, or a point", "start",
     )  # fmt: skip
     strength: Keys = key(STRENGTH, "1 holds exactly, 0 lets go; may be keyed", 1.0)
@@ -128,7 +125,7 @@ class ObjectTable:
     regions: Mapping[str, RegionTable] = key(
         Named(
             Table(
-                RegionTable, "{ vertices = [0, 1], material = 'leather' }", RegionTable.check, {"scale": _CLUSTERS}
+                RegionTable, "{ vertices = [0, 1], material = 'leather' }", RegionTable.check
             ),
             Text(allowed="a name"),
         ),
@@ -158,7 +155,13 @@ class ObjectTable:
         return [one for one in named if one is not None]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """Pins must name regions there are; pressure is given or that of a gas."""
+        """Pins must name regions there are; pressure is given or that of a gas; scales are for clusters."""
+        method = getattr(self.track, "method", None)
+        for name, region in (self.regions or {}).items():
+            if region is not None and region.scale is not None and method not in (None, "clusters"):
+                place.at("regions").at(name).at("scale").refuse(
+                    "is for clusters", got=f"track.method = '{method}'", remedy="track = { method = 'clusters', … }"
+                )
         if "pressure" in given and "gas" in given:
             place.refuse("has either a given pressure or an enclosed gas", got="both", remedy="gas = { pressure = … }")
         regions, pins = given.get("regions", {}), given.get("pins", [])

@@ -53,6 +53,11 @@ class ChangingTests:
         return self.tests[0].count
 
     @property
+    def guide(self) -> Sparse:
+        """(k, n_guide) values of the first key."""
+        return self.tests[0].guide
+
+    @property
     def shell(self) -> Sparse:
         """(k, n_shell) values of the first key."""
         return self.tests[0].shell

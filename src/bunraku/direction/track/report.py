@@ -37,6 +37,7 @@ class TrackReport:
             "residual": np.linalg.norm(residual[:rows].reshape(-1, 3), axis=1),
             "pin_residual": self._of_pins(residual[rows:]),
             "force": force.reshape(-1, 3),
+            **self._held(state.time),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
             "stretching": np.array(self.membrane.elastic(state.time).value(x)),
             "bending": np.array(self.bending.elastic(state.time, state.memory).value(x)),
@@ -48,6 +49,16 @@ class TrackReport:
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
             "seconds": np.array(sum(step.stats["seconds"]["total"] for step in steps)),
         }
+
+    def _held(self, time: float) -> dict[str, Array]:
+        """How firmly each region is held, and with which cap [N] where there is one."""
+        if not self.regions:
+            return {"held": np.zeros(0)}
+        averages = self.conditions[0]
+        held: dict[str, Array] = {"held": np.clip(averages.strength(time)[::3], 0.0, 1.0)}
+        if averages.caps is not None:
+            held["cap"] = held["held"] * averages.caps(time)
+        return held
 
     @property
     def _drifting(self) -> bool:

@@ -8,6 +8,7 @@ after. So nothing is ever let go that is larger than the scale, and nothing pops
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from bunraku.motion import Animation, Curve, CurveLike
 from .regions import sampled_poses, vertex_labels
 from .test_functions import TestFunctions
 
+_log = logging.getLogger(__name__)
 Parts = Mapping[str, tuple[Integers | Flags, CurveLike]]
 
 
@@ -142,6 +144,9 @@ def _functions(mesh: TriMesh, ladders: Sequence[_Ladder]) -> TestFunctions:
             parent[ladder.labels[-1]] = labels
             matrix = _regions(of_vertex, mine, parent)
             kept = np.flatnonzero(np.diff(matrix.indptr) > 0)
+            if len(kept) < matrix.shape[0]:
+                lost, part = matrix.shape[0] - len(kept), ladder.name or "the guide"
+                _log.warning("%d regions of %s are so small that they have no vertex and are left out", lost, part)
             rows.append(matrix[kept])
             names.extend(_name(ladder, level, int(k)) for k in kept)
             level_of_row.append(np.full(len(kept), levels + level))

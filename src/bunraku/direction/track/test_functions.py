@@ -23,6 +23,9 @@ class Tests(Protocol):
     def count(self) -> int: ...
 
     @property
+    def guide(self) -> Sparse: ...
+
+    @property
     def shell(self) -> Sparse: ...
 
     @property
@@ -202,13 +205,18 @@ class PointTests:
         return len(self.guide_vertices)
 
     @property
+    def guide(self) -> Sparse:
+        """(k, n_guide) one at each pair's vertex."""
+        return _picked(self.guide_vertices, self.guide_count)
+
+    @property
     def shell(self) -> Sparse:
         """(k, n_shell) one at each pair's vertex."""
         return _picked(self.shell_vertices, self.shell_count)
 
     def averages(self, guide: TriMesh, shell: TriMesh) -> tuple[Sparse, Sparse]:
         """One vertex each."""
-        return _picked(self.guide_vertices, self.guide_count), self.shell
+        return self.guide, self.shell
 
     def averages_at(self, time: float, guide: TriMesh, shell: TriMesh) -> None:
         """They never change."""

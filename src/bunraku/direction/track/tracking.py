@@ -73,7 +73,8 @@ def track(
 
     Returns:
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
-        guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `pin_residual`
+        guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `held` (t, k)
+        the strength it is held with, and where there are caps `cap` (t, k) [N]; `pin_residual`
         (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
         with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
         (t,), the share of the shell that it reaches; and where the material yields, `yielded` (t,), the share of faces

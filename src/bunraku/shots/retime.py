@@ -1,0 +1,47 @@
+"""Retiming: which of the guide's frames is seen at each frame of the shot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bunraku.contracts import input_error
+from bunraku.io import Clip
+from bunraku.motion import Animation, Curve
+
+from .kinds import Keys
+
+_MOST_FRAMES = 100_000
+
+
+def retimed(clip: Clip, keys: Keys | None) -> Clip:
+    """The clip with a sample on every whole frame of the shot from the first key to the last.
+
+    `keys` are (shot frame, guide frame, ease), read as any keyed number is: held outside, eased between.
+    """
+    if keys is None:
+        return clip
+    if not isinstance(keys, tuple) or len(keys) < 2:
+        raise input_error(
+            "retiming needs at least two keys", where="retime", got=keys, allowed="[[shot frame, guide frame], …]"
+        )
+    curve = Curve.of(keys)
+    low, high = float(clip.frames[0]), float(clip.frames[-1])
+    outside = curve.values[(curve.values < low - 1e-6) | (curve.values > high + 1e-6)]
+    if len(outside):
+        raise input_error(
+            "the guide has no such frame", where="retime", got=float(outside[0]), allowed=f"{low:g} to {high:g}"
+        )
+    first, last = int(np.ceil(curve.times[0] - 1e-6)), int(np.floor(curve.times[-1] + 1e-6))
+    if not 1 <= last - first < _MOST_FRAMES:
+        raise input_error(
+            "retiming must span at least two whole frames", where="retime", got=f"{first} to {last}",
+            allowed=f"up to {_MOST_FRAMES} frames",
+        )  # fmt: skip
+    frames = np.arange(first, last + 1, dtype=np.float64)
+    seen = np.array([curve.at(frame) for frame in frames])
+    points = np.stack([clip.animation.at(clip.time(frame)) for frame in seen])
+    loose = np.stack([clip.loose_at(float(frame)) for frame in seen])
+    animation = Animation(clip.mesh, frames / clip.rate, points, clip.animation.interpolation)
+    return replace(clip, animation=animation, frames=frames, loose=loose)
