@@ -140,13 +140,13 @@ def backflip_poses(times: Vector) -> BagPoses:
         height=_flight(times),
         back=0.45 * ease(times, _TAKEOFF - 0.10, _LANDING + 0.10),
         turn=2.0 * np.pi * ease(times, _TAKEOFF - 0.04, _LANDING + 0.04),
-        squash=keyed(times, [(0, 1), (0.1, 1.02), (0.34, 0.66), (0.5, 1.16), (0.62, 1.0), (0.8, 0.9), (1.0, 1.0),
-                             (1.12, 1.08), (1.26, 0.68), (1.46, 1.06), (1.62, 0.985), (1.8, 1.0)]),
-        tuck=keyed(times, [(0.3, 0), (0.5, -0.15), (0.66, 0.5), (0.82, 1.1), (0.96, 0.6), (1.1, 0.0), (1.3, 0.0)]),
-        bow=keyed(times, [(0, 0), (0.34, 0.38), (0.52, -0.35), (0.8, 0.45), (1.02, 0.1), (1.26, 0.26), (1.48, -0.06),
+        squash=keyed(times, [(0, 1), (0.1, 1.02), (0.34, 0.68), (0.5, 1.10), (0.62, 1.0), (0.8, 0.92), (1.0, 1.0),
+                             (1.12, 1.06), (1.26, 0.70), (1.46, 1.05), (1.62, 0.985), (1.8, 1.0)]),
+        tuck=keyed(times, [(0.3, 0), (0.5, -0.15), (0.66, 0.25), (0.82, 0.55), (0.96, 0.3), (1.1, 0.0), (1.3, 0.0)]),
+        bow=keyed(times, [(0, 0), (0.34, 0.30), (0.52, -0.28), (0.8, 0.3), (1.02, 0.1), (1.26, 0.26), (1.48, -0.06),
                           (1.7, 0.0)]),
-        swing=keyed(times, [(0, 0), (0.12, 0.2), (0.34, -0.9), (0.52, 0.6), (0.8, 0.7), (1.05, -0.2), (1.26, 0.35),
-                            (1.5, -0.15), (1.75, 0.0)]),
+        swing=keyed(times, [(0, 0), (0.12, 0.08), (0.34, -0.40), (0.52, 0.35), (0.8, 0.40), (1.05, -0.15), (1.26, 0.2),
+                            (1.5, -0.1), (1.75, 0.0)]),
     )  # fmt: skip
 
 
@@ -160,8 +160,8 @@ def _flight(times: Vector) -> Vector:
 def posed_bag(rest: Points, poses: BagPoses) -> Array:
     """(t, n, 3) the bag's points at each pose."""
     up = rest[:, 1] / _HEIGHT
-    trunk, legs = ease(up, 0.15, 1.0), 1.0 - ease(up, 0.0, 0.5)
-    hands = ease(up, 0.75, 1.35) * ease(np.abs(rest[:, 0]) / _HALF_WIDTH, 0.45, 1.1)
+    trunk, legs = ease(up, 0.15, 1.0), 1.0 - ease(up, 0.0, 0.7)
+    hands = ease(up, 0.6, 1.4) * ease(np.abs(rest[:, 0]) / _HALF_WIDTH, 0.2, 1.2)
     middle = np.array([0.0, 0.5 * _HEIGHT, 0.0])
     out = np.empty((len(poses.height), *rest.shape))
     for k in range(len(out)):
