@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from bunraku.contracts import Array, Integers, Points, Vector
-from bunraku.geometry import cluster_faces
+from bunraku.contracts import Array, Flags, Integers, Points, Vector
+from bunraku.direction.track import vertex_labels
+from bunraku.geometry import TriMesh, cluster_faces
 from bunraku.motion import Animation
 
 from .easing import about_x, ease, keyed
@@ -26,6 +27,7 @@ STEPS = {
 BODY_REGIONS, FOOT_REGIONS = 200, 40
 """regions of the body and of each foot: 280 in all"""
 _FOOT_HEIGHT = 0.12  # [m] below it a face is a foot's
+_SEEDS = 50
 _FINE = 480  # [1/s] rate at which the body's path is smoothed
 _STEP = 0.36  # [m] the longest step
 
@@ -71,11 +73,20 @@ def walker_regions(guide: Animation) -> Integers:
     poses = guide.points[:: max(guide.frame_count // 12, 1)]
     labels, first = np.full(len(mesh.faces), -1), 0
     for part, count in zip(parts, (BODY_REGIONS, FOOT_REGIONS, FOOT_REGIONS), strict=True):
-        used, faces = np.unique(mesh.faces[part], return_inverse=True)
-        found = cluster_faces(poses[:, used], faces.reshape(-1, 3), count, compactness=0.5, seed=0)
-        labels[part] = first + found.labels
+        labels[part] = first + _clusters(mesh, poses, part, count)
         first += count
     return labels
+
+
+def _clusters(mesh: TriMesh, poses: Array, part: Flags, count: int) -> Integers:
+    """Clusters of a part of the faces, from the first seed with which every one of them has a vertex of its own."""
+    used, faces = np.unique(mesh.faces[part], return_inverse=True)
+    piece = TriMesh(mesh.rest[used], faces.reshape(-1, 3))
+    for seed in range(_SEEDS):
+        labels = cluster_faces(poses[:, used], piece.faces, count, compactness=0.7, seed=seed).labels
+        if len(np.unique(vertex_labels(piece, labels, "walker"))) == count:
+            return labels
+    raise RuntimeError(f"none of {_SEEDS} seeds gave {count} regions with vertices")
 
 
 def performance(times: Vector) -> Channels:

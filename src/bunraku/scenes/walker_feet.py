@@ -13,7 +13,7 @@ from .easing import about_x
 from .walker_body import BALL, HEEL
 
 ROLL_ON, ROLL_OFF = 0.10, 0.20  # [s] from heel to sole after landing, from sole to toe before lifting
-_HEEL_UP, _TOE_UP, _LIFT = 0.75, 0.32, 0.05  # [rad], [rad], [m]
+_HEEL_UP, _TOE_UP, _LIFT = 0.6, 0.32, 0.05  # [rad], [rad], [m]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Demo:
     """of the object, apart from its guide"""
     regions: Callable[[Animation], Integers] | None = None
     """guide → (f,) labels of its faces, painted on the guide"""
+    physics: Mapping[str, Any] = field(default_factory=dict)
+    """the shot's physics"""
 
 
 # Limp enough to wrinkle between the guide's vertices, damped enough to look like a sheet of plastic.
@@ -39,10 +41,10 @@ _BAG_VINYL = {
     "young": 1.5e5, "poisson": 0.3, "thickness": 0.006, "density": 250.0,
     "stretch_damping": 3e-3, "bend_damping": 3e-3,
 }  # fmt: skip
-# The skin of an empty cushion.
+# The skin of an empty cushion: thick and soft, so that it folds like felt.
 _SOFT_CUSHION = {
-    "young": 2e5, "poisson": 0.3, "thickness": 0.003, "density": 300.0,
-    "stretch_damping": 2e-3, "bend_damping": 3e-3,
+    "young": 5e4, "poisson": 0.3, "thickness": 0.008, "density": 150.0,
+    "stretch_damping": 4e-3, "bend_damping": 4e-3,
 }  # fmt: skip
 
 DEMOS: dict[str, Demo] = {
@@ -77,6 +79,7 @@ DEMOS: dict[str, Demo] = {
         walking_x,
         {"mesh": {"levels": 0}, "material": _SOFT_CUSHION, "track": {"method": "painted", "regions": _REGIONS}},
         walker_regions,
+        {"tolerance": 1e-3},  # of its size: a millimetre, far below the finest region
     ),
 }
 
@@ -104,6 +107,7 @@ def write_demo(name: str, folder: Path) -> Shot:
         _write_guide(chosen, folder / guide_name, f"/{name}")
     if not (folder / shot_name).exists():
         settings = {"object": {name: {"guide": {"file": guide_name, "prim": f"/{name}"}, **chosen.settings}}}
+        settings |= {"physics": dict(chosen.physics)} if chosen.physics else {}
         heading = f"{chosen.title}\nChange it and run it again: bunraku run {shot_name}\nAll keys: bunraku run --help"
         Shot.of(settings, folder=folder, source=folder / shot_name).write(folder / shot_name, heading=heading)
     return read_shot(folder / shot_name)
