@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from bunraku import __version__
 
-from . import bench, check, demo, regions, run
+from . import bench, check, demo, figures, regions, run
 from .voice import keep_descriptors
 
-COMMANDS = (demo, run, check, regions, bench)
+COMMANDS = (demo, run, check, regions, figures, bench)
 
 _ABOUT = "Direct physics: wrinkles, folds and follow-through that obey your animation."
 _EXAMPLE = """\
@@ -26,6 +26,7 @@ examples:
   bunraku run shot.toml --resume   carry on where a run was interrupted
   bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
   bunraku regions shot.toml        show what a shot directs together
+  bunraku figures --list           comparisons with pictures and numbers: pointwise, averaged, coarse, fine
 
 exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
 4 direction missed under --strict, 130 interrupted and resumable

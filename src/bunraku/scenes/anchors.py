@@ -18,9 +18,7 @@ from .easing import ease
 from .measures import mean_distance, tugging
 from .study import Panel, Study, grid_mesh
 
-RUBBER = ShellMaterial(
-    young=2e5, poisson=0.3, thickness=0.002, density=1000.0, stretch_damping=2e-3, bend_damping=2e-3
-)
+RUBBER = ShellMaterial(young=2e5, poisson=0.3, thickness=0.002, density=1000.0, stretch_damping=2e-3, bend_damping=2e-3)
 PENALTY = 0.98
 """strength of the springs that stand in for conditions at points"""
 
@@ -123,5 +121,3 @@ def _take(
         guide, shell, tests, material=RUBBER, gravity=(0.0, 0.0, 0.0), substeps=2, start=start, velocity="zero",
         strength=way.strength, threads=threads, **extra,
     )  # fmt: skip
-
-

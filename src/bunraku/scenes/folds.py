@@ -14,9 +14,7 @@ from .easing import ease
 from .measures import mean_distance, wavelength
 from .study import Panel, Study, grid_mesh, ripples
 
-THIN = ShellMaterial(
-    young=1e6, poisson=0.3, thickness=0.001, density=500.0, stretch_damping=5e-3, bend_damping=5e-3
-)
+THIN = ShellMaterial(young=1e6, poisson=0.3, thickness=0.001, density=500.0, stretch_damping=5e-3, bend_damping=5e-3)
 SHORTER = 0.12
 """share by which the guide shortens along x"""
 COUNTS = (16, 64, 256, 1024)
@@ -24,12 +22,12 @@ COUNTS = (16, 64, 256, 1024)
 _NOISE = 2e-4  # [m] heights from which folds grow
 
 
-def shortening(vertices: int = 49, frame_count: int = 19, rate: float = 24.0) -> Animation:
-    """The guide: a flat square sheet of one metre that becomes shorter along x within half a second, and stays so."""
+def shortening(vertices: int = 49, frame_count: int = 14, rate: float = 24.0) -> Animation:
+    """The guide: a flat square sheet of one metre that becomes shorter along x within 0.4 s, and stays so."""
     side = np.linspace(-0.5, 0.5, vertices)
     mesh = grid_mesh(side, side)
     times = np.arange(frame_count) / rate
-    shorter = 1.0 - SHORTER * ease(times, 0.0, 0.5)
+    shorter = 1.0 - SHORTER * ease(times, 0.0, 0.4)
     points = mesh.rest[None] * np.stack([shorter, np.ones_like(times), np.ones_like(times)], axis=1)[:, None]
     return Animation(mesh, times, points)
 
@@ -52,7 +50,7 @@ def uneven(threads: int | None = None) -> Study:
         take = _folded(guide, labels, threads)
         panels.append(Panel(name, take))
         rows.append((name, tuple(_wavelength(take, half) for half in (left, ~left))))
-    return Study(tuple(panels), ("wavelength left m", "wavelength right m"), tuple(rows), (4, 8, 13, 18))
+    return Study(tuple(panels), ("wavelength left m", "wavelength right m"), tuple(rows), (3, 6, 9, 13))
 
 
 def resolution(threads: int | None = None, counts: tuple[int, ...] = COUNTS, vertices: int = 65) -> Study:
@@ -64,7 +62,7 @@ def resolution(threads: int | None = None, counts: tuple[int, ...] = COUNTS, ver
         panels.append(Panel(f"{count} regions", take))
         away = mean_distance(guide.mesh, take.points[-1], guide.points[-1])
         rows.append((f"{count} regions", (1e3 * away, _wavelength(take))))
-    return Study(tuple(panels), ("from the guide mm", "wavelength m"), tuple(rows), (4, 8, 13, 18))
+    return Study(tuple(panels), ("from the guide mm", "wavelength m"), tuple(rows), (3, 6, 9, 13))
 
 
 def _folded(guide: Animation, labels: Integers, threads: int | None) -> Animation:
@@ -72,7 +70,7 @@ def _folded(guide: Animation, labels: Integers, threads: int | None) -> Animatio
     tests = painted(mesh, labels, mesh, labels)
     return track(
         guide, mesh, tests, material=THIN, gravity=(0.0, 0.0, 0.0), start=ripples(mesh, _NOISE, seed=0),
-        velocity="zero", tolerance=3e-4, threads=threads,
+        velocity="zero", tolerance=1e-3, threads=threads,
     ).animation  # fmt: skip
 
 
