@@ -7,6 +7,7 @@ Its 245 edges, 158 faces and one border of 16 edges are those of the paper's cou
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def _floor_faces() -> Faces:
             faces += [[a, b, c], [a, c, d]] if (i < 2) == (j < 2) else [[a, b, d], [b, c, d]]
     for i in (1, 3):
         middle, ends = number[i, 2], [number[i, 1], number[2, 1], number[2, 3], number[i, 3]]
-        fan = [[middle, p, q] for p, q in zip(ends[:-1], ends[1:], strict=True)]
+        fan = [[middle, p, q] for p, q in pairwise(ends)]
         faces += fan if i == 1 else [[m, q, p] for m, p, q in fan]
     return np.array(faces)
 

@@ -163,7 +163,7 @@ def branch_pin(mesh: TriMesh, chosen: Preview, onto: Sparse | None = None) -> Pi
     return Pin(vertices, to=Animation(twig, times, path), strength=grip)
 
 
-def design(takes: int = TAKES, seed: int = 0, threads: int | None = None) -> Study:
+def cloth_design(takes: int = TAKES, seed: int = 0, threads: int | None = None) -> Study:
     """The whole of §5.1: previews, the choice, the naive fine run and the tracked one."""
     previews = [preview(throw, threads) for throw in throws(takes, seed)]
     chosen = choose(previews)

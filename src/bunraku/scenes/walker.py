@@ -111,8 +111,8 @@ def performance(times: Vector) -> Channels:
         bow=keyed(times, [(0, 0), (0.22, 0.16), (0.55, -0.02), (2.2, 0.0), (5.0, 0.0)]) + 0.22 * wind - 0.10 * shock
         + 0.10 * np.abs(shake),
         twist=-0.55 * between / _STEP + 0.55 * wag,
-        tilt=0.12 * side * walk + keyed(times, [(0, 0.0), (0.15, 0.10), (0.45, 0.0), (4.6, 0.0), (4.85, -0.10), (5, -0.08)])
-        + 0.06 * jolt,
+        tilt=keyed(times, [(0, 0.0), (0.15, 0.10), (0.45, 0.0), (4.6, 0.0), (4.85, -0.10), (5, -0.08)])
+        + 0.12 * side * walk + 0.06 * jolt,
         swing=np.stack([blown - swing + 0.10 * jolt + 0.35 * wag, blown + swing - 0.10 * jolt - 0.35 * wag], axis=1),
         raised=-0.12 * walk - 0.18 * wind + 0.30 * shock + 0.07 * jolt - 0.35 * shake,
         elbow=0.25 * walk + 0.10 * wind - 0.25 * shock + 0.20 * shake,

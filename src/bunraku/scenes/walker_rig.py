@@ -22,6 +22,8 @@ _HEADS_TAILS = [(SHOULDER, ELBOW), (ELBOW, HAND), (HIP, KNEE), (KNEE, ANKLE), (A
 _SMOOTHINGS = 14  # rounds over which weights spread: about four edges to each side of a joint
 _FOOT_ONLY, _FOOT_ENDS = 0.06, 0.13  # [m] below, only the foot's bones count; above, all do
 
+_TOE_BEND = 0.06  # [m] behind the ball of the foot, over which the sole bends
+
 
 @dataclass(frozen=True, eq=False)
 class Pose:
@@ -57,8 +59,12 @@ def skin_weights(mesh: TriMesh) -> Array:
     feet = [BONES.index(f"{part} {side}") for part in ("foot", "toe") for side in "LR"]
     others = np.setdiff1d(np.arange(len(BONES)), feet)
     weights[:, others] *= ease(mesh.rest[:, 1], _FOOT_ONLY, _FOOT_ENDS)[:, None]
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    return weights
+    bend = ease(mesh.rest[:, 2], BALL[2] - _TOE_BEND, BALL[2])  # all that lies before the ball is toe
+    for side in "LR":
+        foot, toe = BONES.index(f"foot {side}"), BONES.index(f"toe {side}")
+        both = weights[:, foot] + weights[:, toe]
+        weights[:, foot], weights[:, toe] = (1.0 - bend) * both, bend * both
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _nearest_bone(x: Points) -> Array:
