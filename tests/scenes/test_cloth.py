@@ -20,11 +20,11 @@ def test_counts_and_that_the_fine_sheet_subdivides_the_coarse_one(checks) -> Non
     assert tests.prolongation @ coarse.rest == pytest.approx(fine.rest, abs=1e-12)
 
 
-def test_quarters_are_equal_and_balanced() -> None:
+def test_quarters_cover_the_cloth_once_and_agree_on_both_meshes() -> None:
     coarse, (fine, tests) = cloth.cloth_mesh(cloth.COARSE), cloth.fine_cloth()
+    assert cloth.quarters(coarse).sum(axis=0) == pytest.approx(np.ones(35), abs=1e-12)
     of_guide, of_shell = tests.averages(coarse, fine)
-    assert of_guide @ coarse.rest == pytest.approx(-(of_guide @ coarse.rest)[::-1], abs=1e-12)
-    assert of_shell @ fine.rest == pytest.approx(-(of_shell @ fine.rest)[::-1], abs=1e-12)
+    assert of_guide @ coarse.rest == pytest.approx(of_shell @ fine.rest, abs=1e-12)
 
 
 def test_throws_are_seeded_and_previews_deterministic() -> None:
@@ -51,7 +51,7 @@ def test_the_branch_takes_hold_without_a_jolt() -> None:
     assert pin.to.at(caught) == pytest.approx(chosen.flight.at(caught)[vertices], abs=1e-3)
     speed = chosen.flight.velocity(caught)[vertices]
     after = (pin.to.at(caught + 1e-3) - pin.to.at(caught)) / 1e-3
-    assert after == pytest.approx(speed, abs=0.2 * np.abs(speed).max())  # samples at quarters of a frame blur it
+    assert after == pytest.approx(speed, abs=0.2 * np.abs(speed).max())  # it slows by e^(−t/GIVE)
     rest = chosen.flight.at(caught)[vertices] + cloth.GIVE * speed
     assert pin.to.at(pin.to.times[-1]) == pytest.approx(rest, abs=1e-3)
 
@@ -59,5 +59,5 @@ def test_the_branch_takes_hold_without_a_jolt() -> None:
 @pytest.mark.slow
 def test_only_the_tracked_run_keeps_to_the_preview() -> None:
     study = cloth.cloth_design()
-    assert study.value("tracked", "largest mm") < 1e-6
+    assert study.value("tracked", "largest mm") < 0.1 * study.value("naive", "largest mm")
     assert study.value("naive", "mean mm from preview") > 20.0

@@ -10,7 +10,7 @@ from bunraku.contracts import Array
 from bunraku.geometry import edges, face_areas
 from bunraku.scenes import walker_mesh, walker_regions, walking_x
 from bunraku.scenes.level_set import even_surface
-from bunraku.scenes.walker import STEPS, performance, pose
+from bunraku.scenes.walker import BODY_REGIONS, STEPS, performance, pose
 from bunraku.scenes.walker_body import ANKLE, BALL, HEEL, HIP, KNEE
 from bunraku.scenes.walker_feet import ROLL_OFF, ROLL_ON, foot_path
 from bunraku.scenes.walker_rig import BONES, skin_weights
@@ -103,5 +103,5 @@ def test_280_regions_finer_on_the_feet(guide: Animation) -> None:
     mesh = guide.mesh
     assert painted(mesh, labels, mesh, labels).count == 280
     areas = np.bincount(labels, face_areas(mesh.rest, mesh.faces))
-    assert np.median(areas[200:]) < 0.6 * np.median(areas[:200])
+    assert np.median(areas[BODY_REGIONS:]) < 0.5 * np.median(areas[:BODY_REGIONS])
     assert (labels == walker_regions(guide)).all()

@@ -10,14 +10,14 @@ in sixteen along the other (4 → 64), which makes it a subdivision of the previ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Integers, Points, Sparse
+from bunraku.contracts import Array, Points, Sparse
 from bunraku.direction import Pin, Take
-from bunraku.direction.track import TestFunctions, painted, track
+from bunraku.direction.track import TestFunctions, track
 from bunraku.geometry import TriMesh
 from bunraku.materials import ShellMaterial
 from bunraku.motion import Animation
@@ -72,17 +72,16 @@ def cloth_mesh(counts: tuple[int, int]) -> TriMesh:
 
 
 def fine_cloth() -> tuple[TriMesh, TestFunctions]:
-    """The final's mesh and four painted regions, its quarters; with how a preview's pose becomes the final's."""
-    coarse, fine = cloth_mesh(COARSE), cloth_mesh(FINE)
-    tests = painted(coarse, quarters(coarse), fine, quarters(fine))
-    return fine, replace(tests, prolongation=_bilinear())
+    """The final's mesh and the four test functions of its quarters, painted on the preview and carried over."""
+    onto = _bilinear()
+    on_preview = sparse.csr_array(quarters(cloth_mesh(COARSE)))
+    return cloth_mesh(FINE), TestFunctions(on_preview, sparse.csr_array(on_preview @ onto.T), onto)
 
 
-def quarters(mesh: TriMesh) -> Integers:
-    """(n,) which quarter of the sheet a vertex is in; −1, free, for those on the lines between."""
-    x, z = mesh.rest[:, 0], mesh.rest[:, 2]
-    label = (x > 0).astype(np.int64) + 2 * (z > 0)
-    return np.where((np.abs(x) < 1e-9) | (np.abs(z) < 1e-9), -1, label)
+def quarters(mesh: TriMesh) -> Array:
+    """(4, n) how much a vertex belongs to each quarter of the sheet: those on the lines between belong to both."""
+    sides = [0.5 * (1.0 + np.sign(np.round(mesh.rest[:, axis], 9))) for axis in (0, 2)]
+    return np.stack([u * w for w in (1.0 - sides[1], sides[1]) for u in (1.0 - sides[0], sides[0])])
 
 
 def _bilinear() -> Sparse:
@@ -156,8 +155,9 @@ def branch_pin(mesh: TriMesh, chosen: Preview, onto: Sparse | None = None) -> Pi
     caught = chosen.frame / RATE
     at, speed = rows @ chosen.flight.at(caught), rows @ chosen.flight.velocity(caught)
     times = np.arange(4 * FRAME_COUNT) / (4 * RATE)  # finer than frames: the stop takes only a few
-    since = np.maximum(times - caught, 0.0)[:, None, None]
-    path = at + GIVE * (1.0 - np.exp(-since / GIVE)) * speed
+    since = (times - caught)[:, None, None]
+    stop = GIVE * (1.0 - np.exp(-np.maximum(since, 0.0) / GIVE)) + np.minimum(since, 0.0)
+    path = at + stop * speed
     twig = TriMesh(at, np.zeros((0, 3), dtype=np.int64))
     grip = [(caught - 0.5 / RATE, 0.0), (caught, 1.0, "hold")]
     return Pin(vertices, to=Animation(twig, times, path), strength=grip)
@@ -194,6 +194,6 @@ def _study(
         f"{1e3 * chosen.miss:.3g} mm away",
         "the branch is a pin, and cloth passes through cloth: there is no contact yet",
     )
-    shown = (0, chosen.frame, chosen.frame + 8, chosen.frame + 18, guide.frame_count - 1)
+    shown = tuple(chosen.frame + k for k in (0, 5, 10, 18, 28) if chosen.frame + k < guide.frame_count)
     panels = Panel("preview", guide, is_guide=True), Panel("naive", naive), Panel("tracked", tracked)
     return Study(panels, ("mean mm from preview", "largest mm"), tuple(rows), shown, remarks)

@@ -24,9 +24,9 @@ STEPS = {
     "L": [Step(0.85, 1.25, 0.36), Step(1.85, 2.25, 0.70), Step(2.98, 3.36, 0.88)],
     "R": [Step(0.36, 0.75, 0.18), Step(1.35, 1.75, 0.54), Step(2.44, 2.82, 0.82)],
 }
-BODY_REGIONS, FOOT_REGIONS = 200, 40
+BODY_REGIONS, FOOT_REGIONS = 160, 60
 """regions of the body and of each foot: 280 in all"""
-_FOOT_HEIGHT = 0.12  # [m] below it a face is a foot's
+_FOOT_HEIGHT = 0.11  # [m] below it a face is a foot's
 _SEEDS = 50
 _FINE = 480  # [1/s] rate at which the body's path is smoothed
 _STEP = 0.36  # [m] the longest step
@@ -79,12 +79,13 @@ def walker_regions(guide: Animation) -> Integers:
 
 
 def _clusters(mesh: TriMesh, poses: Array, part: Flags, count: int) -> Integers:
-    """Clusters of a part of the faces, from the first seed with which every one of them has a vertex of its own."""
+    """Clusters of a part of the faces, from the first seed with which each has a vertex of its own inside the part."""
     used, faces = np.unique(mesh.faces[part], return_inverse=True)
     piece = TriMesh(mesh.rest[used], faces.reshape(-1, 3))
+    inside = ~np.isin(used, mesh.faces[~part])
     for seed in range(_SEEDS):
         labels = cluster_faces(poses[:, used], piece.faces, count, compactness=0.7, seed=seed).labels
-        if len(np.unique(vertex_labels(piece, labels, "walker"))) == count:
+        if len(np.unique(vertex_labels(piece, labels, "walker")[inside])) == count:
             return labels
     raise RuntimeError(f"none of {_SEEDS} seeds gave {count} regions with vertices")
 

@@ -58,20 +58,31 @@ def write_study(name: str, study: Study, folder: Path, *, video: bool = True) ->
         written[0].write_text("\n".join(study.table()) + "\n", encoding="utf-8")
     except OSError as error:
         raise output_error(folder, error) from error
-    camera = framing([panel.animation.points for panel in study.panels], aspect=SIZE[0] / SIZE[1],
-                     direction=figure(name).view)  # fmt: skip
-    rows = [[_drawn(panel, k, camera) for k in study.moments] for panel in study.panels]
-    titles = [panel.name for panel in study.panels]
     written.append(folder / f"{name}.png")
-    write_png(written[-1], rows_sheet(rows, [f"frame {k + 1}" for k in study.moments], titles))
+    write_png(written[-1], study_sheet(name, study))
     for panel in study.panels:
         written.append(folder / f"{name}_{_plain(panel.name)}.usdc")
         write_animation(written[-1], panel.animation, prim=f"/{_plain(panel.name)}")
     if video:
         times = study.panels[0].animation.times
         written.append(folder / f"{name}.mp4")
-        write_video(written[-1], _film(study, camera), 1.0 / float(times[1] - times[0]))
+        write_video(written[-1], _film(study, _camera(name, study)), 1.0 / float(times[1] - times[0]))
     return written
+
+
+def study_sheet(name: str, study: Study, *, width: int = 1920) -> Image:
+    """A row of pictures for every panel, a column for every moment worth one."""
+    camera = _camera(name, study, study.moments)
+    rows = [[_drawn(panel, k, camera) for k in study.moments] for panel in study.panels]
+    titles = [panel.name for panel in study.panels]
+    return rows_sheet(rows, [f"frame {k + 1}" for k in study.moments], titles, width=width)
+
+
+def _camera(name: str, study: Study, moments: tuple[int, ...] | None = None) -> Camera:
+    """One that sees all panels at those moments, or at all."""
+    chosen = slice(None) if moments is None else list(moments)
+    seen = [panel.animation.points[chosen] for panel in study.panels]
+    return framing(seen, aspect=SIZE[0] / SIZE[1], direction=figure(name).view)
 
 
 def _drawn(panel: Panel, k: int, camera: Camera) -> Image:
