@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bunraku import Animation
 from bunraku.geometry import edges
 from bunraku.scenes import cloth
 
@@ -47,7 +48,7 @@ def test_the_branch_takes_hold_without_a_jolt() -> None:
     pin = cloth.branch_pin(mesh, chosen)
     caught = chosen.frame / cloth.RATE
     vertices = np.asarray(pin.vertices)
-    assert chosen.caught in vertices
+    assert chosen.caught in vertices and isinstance(pin.to, Animation)
     assert pin.to.at(caught) == pytest.approx(chosen.flight.at(caught)[vertices], abs=1e-3)
     speed = chosen.flight.velocity(caught)[vertices]
     after = (pin.to.at(caught + 1e-3) - pin.to.at(caught)) / 1e-3

@@ -26,8 +26,8 @@ def test_folds_are_longer_where_regions_are_coarse() -> None:
     study = uneven()
     even = [study.value("even, 64 regions", f"wavelength {side} m") for side in ("left", "right")]
     mixed = [study.value("coarse left, fine right", f"wavelength {side} m") for side in ("left", "right")]
-    assert mixed[0] > 1.5 * mixed[1]
-    assert max(even) < 1.25 * min(even)
+    # Even regions leave the two halves to chance; the regions must do more than that.
+    assert mixed[0] / mixed[1] > 1.5 * max(even) / min(even)
 
 
 @pytest.mark.slow

@@ -151,7 +151,8 @@ def branch_pin(mesh: TriMesh, chosen: Preview, onto: Sparse | None = None) -> Pi
     place = chosen.flight.mesh.rest[chosen.caught]
     row = np.abs(mesh.rest[:, 2] - place[2]) < 1e-6
     vertices = np.flatnonzero(row & (np.abs(mesh.rest[:, 0] - place[0]) <= TWIG + 1e-6))
-    rows = sparse.eye_array(mesh.point_count, format="csr")[vertices] if onto is None else onto[vertices]
+    whole = sparse.csr_array(sparse.eye_array(mesh.point_count) if onto is None else onto)
+    rows = whole[vertices]
     caught = chosen.frame / RATE
     at, speed = rows @ chosen.flight.at(caught), rows @ chosen.flight.velocity(caught)
     times = np.arange(4 * FRAME_COUNT) / (4 * RATE)  # finer than frames: the stop takes only a few

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import spsolve
+from scipy.sparse.linalg import factorized
 
 from bunraku.contracts import Array, Flags, Integers, Points, Sparse, Vector, input_error
 from bunraku.geometry import TriMesh, area_mass_matrix, face_areas, lumped_mass
@@ -55,7 +55,7 @@ def fine_part(mesh: TriMesh, field: Array, scale: float) -> Array:
     mass, s = area_mass_matrix(mesh), scale / (2.0 * np.pi)
     system = sparse.csc_array(mass + s * s * stiffness_matrix(mesh))
     flat = np.asarray(field, dtype=np.float64).reshape(mesh.point_count, -1)
-    coarse = np.stack([spsolve(system, mass @ column) for column in flat.T], axis=1)
+    coarse = factorized(system)(mass @ flat)
     return (flat - coarse).reshape(np.shape(field))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Points
+from bunraku.contracts import Points, Vector
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
 
@@ -46,7 +46,7 @@ class Study:
         return dict(self.rows)[row][self.columns.index(column)]
 
 
-def grid_mesh(x: Sequence[float], z: Sequence[float]) -> TriMesh:
+def grid_mesh(x: Sequence[float] | Vector, z: Sequence[float] | Vector) -> TriMesh:
     """A flat sheet in y = 0 with vertices at all x and z [m], x running faster; diagonals alternate; it faces up."""
     across, along = np.meshgrid(np.asarray(x, dtype=np.float64), np.asarray(z, dtype=np.float64))
     points = np.stack([across.ravel(), np.zeros(across.size), along.ravel()], axis=1)

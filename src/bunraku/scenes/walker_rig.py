@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Points, Sparse, Vector
+from bunraku.contracts import Array, Integers, Points, Sparse, Vector
 from bunraku.geometry import TriMesh, edges
 
 from .easing import ease
@@ -41,7 +40,6 @@ def joints() -> Points:
     return np.array([HIPS, CHEST, *left, *(mirrored(one) for one in left)])
 
 
-@lru_cache(maxsize=2)
 def _segments() -> Array:
     left = np.array(_HEADS_TAILS)
     return np.concatenate([[[HIPS, CHEST], [CHEST, CHEST]], left, left * np.array([-1.0, 1.0, 1.0])])
@@ -67,7 +65,8 @@ def skin_weights(mesh: TriMesh) -> Array:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def _nearest_bone(x: Points) -> Array:
+def _nearest_bone(x: Points) -> Integers:
+    """(n,)"""
     away = []
     for a, b in _segments():
         axis = b - a

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Array, input_error
+from bunraku.contracts import input_error
 from bunraku.io import output_error, write_animation
 from bunraku.render import GUIDE, STUDIO, Camera, Image, burn_in, framing, picture, rows_sheet, write_png, write_video
 from bunraku.scenes import Panel, Study, band, cloth_design, resolution, sheet, uneven
@@ -91,7 +91,7 @@ def _drawn(panel: Panel, k: int, camera: Camera) -> Image:
     return picture(animation.points[k], animation.mesh.faces, camera, size=SIZE, style=style)
 
 
-def _film(study: Study, camera: Camera) -> Iterator[Array]:
+def _film(study: Study, camera: Camera) -> Iterator[Image]:
     """All panels beside each other, frame by frame."""
     for k in range(study.panels[0].animation.frame_count):
         yield np.concatenate([burn_in(_drawn(one, k, camera), top_left=one.name) for one in study.panels], axis=1)
