@@ -26,8 +26,11 @@ def test_the_body_is_sound_and_even_on_both_sides(checks) -> None:
     mesh = bag_mesh()
     checks.body(mesh, borders=1)
     mirrored = mesh.rest * np.array([-1.0, 1.0, 1.0])
-    nearest = np.linalg.norm(mesh.rest[:, None] - mirrored[None], axis=2).min(axis=0)
-    assert nearest.max() < 1e-12
+    apart = np.linalg.norm(mesh.rest[:, None] - mirrored[None], axis=2)
+    assert apart.min(axis=0).max() < 1e-12
+    twin = apart.argmin(axis=0)
+    faces = {tuple(sorted(face)) for face in mesh.faces.tolist()}
+    assert faces == {tuple(sorted(face)) for face in twin[mesh.faces].tolist()}
     assert mesh.rest[:, 1].min() == pytest.approx(0.0, abs=1e-12)
 
 
