@@ -76,7 +76,7 @@ def test_the_bag_obeys_and_wrinkles() -> None:
     demo = DEMOS["bag"]
     guide = demo.guide()
     shell, tests = hierarchy(guide.mesh, levels=2)
-    take = track(guide, shell, tests, material=ShellMaterial(**demo.settings["material"]))
+    take = track(guide, shell, tests, material=ShellMaterial(**demo.settings["material"]), **demo.physics)
     assert take.report["residual"].max() <= 1e-9 * take.facts["size"]
     crouched = 8
     assert tests.prolongation is not None
