@@ -24,7 +24,7 @@ STEPS = {
     "L": [Step(0.85, 1.25, 0.36), Step(1.85, 2.25, 0.70), Step(2.98, 3.36, 0.88)],
     "R": [Step(0.36, 0.75, 0.18), Step(1.35, 1.75, 0.54), Step(2.44, 2.82, 0.82)],
 }
-BODY_REGIONS, FOOT_REGIONS = 200, 40
+BODY_REGIONS, FOOT_REGIONS = 160, 60
 """regions of the body and of each foot: 280 in all"""
 _FOOT_HEIGHT = 0.11  # [m] below it a face is a foot's
 _SEEDS = 50

@@ -45,7 +45,7 @@ _BAG_PHYSICS = {"tolerance": 3e-4}  # of its size, 0.3 mm; ten times finer, Newt
 # The skin of an empty cushion: thick and soft, so that it folds like felt.
 _SOFT_CUSHION = {
     "young": 5e4, "poisson": 0.3, "thickness": 0.008, "density": 150.0,
-    "stretch_damping": 4e-3, "bend_damping": 4e-3,
+    "stretch_damping": 1e-2, "bend_damping": 1e-2,
 }  # fmt: skip
 
 DEMOS: dict[str, Demo] = {
