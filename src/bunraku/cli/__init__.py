@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from bunraku import __version__
 
-from . import axes, bench, check, demo, regions, run, swatches
+from . import axes, bench, check, demo, figures, regions, run, swatches
 from .voice import keep_descriptors
 
-COMMANDS = (demo, run, check, regions, swatches, axes, bench)
+COMMANDS = (demo, run, check, regions, figures, swatches, axes, bench)
 
 _ABOUT = "Direct physics: wrinkles, folds and follow-through that obey your animation."
 _EXAMPLE = """\
@@ -28,6 +28,7 @@ examples:
   bunraku regions shot.toml        show what a shot directs together
   bunraku swatches                 draw a swatch of every preset material
   bunraku axes bending             two knobs of a material against each other
+  bunraku figures --list           comparisons with pictures and numbers: pointwise, averaged, coarse, fine
 
 exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
 4 direction missed under --strict, 130 interrupted and resumable

@@ -11,6 +11,7 @@ from .drawing import picture as picture
 from .layout import contact_sheet as contact_sheet
 from .layout import moments as moments
 from .layout import picture_grid as picture_grid
+from .layout import rows_sheet as rows_sheet
 from .layout import side_by_side as side_by_side
 from .lettering import Image as Image
 from .lettering import burn_in as burn_in

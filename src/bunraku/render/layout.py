@@ -56,20 +56,35 @@ def contact_sheet(
     if not len(guide_pictures) == len(result_pictures) == len(captions) > 0:
         counts = len(guide_pictures), len(result_pictures), len(captions)
         raise input_error("a contact sheet needs as many guides as results and captions", got=counts)
-    for image in (*guide_pictures, *result_pictures):
+    return rows_sheet([guide_pictures, result_pictures], captions, titles, width=width)
+
+
+def rows_sheet(
+    rows: Sequence[Sequence[Image]], captions: Sequence[str], titles: Sequence[str], *, width: int = 1920
+) -> Image:
+    """Any number of rows, each with its title at its first picture and one picture a caption; captions on the first.
+
+    All pictures have one shape (h, w, 3); the sheet (h', w', 3) is at most `width` [pixels] wide.
+    """
+    if not rows or len(rows) != len(titles) or {len(row) for row in rows} != {len(captions)} or not captions:
+        counts = [len(row) for row in rows]
+        raise input_error("a sheet needs a title a row and a caption a column", got=(counts, len(titles)))
+    pictures = [image for row in rows for image in row]
+    for image in pictures:
         check_picture(image)
-    shapes = {image.shape for image in (*guide_pictures, *result_pictures)}
+    shapes = {image.shape for image in pictures}
     if len(shapes) > 1:
         raise input_error("pictures of a contact sheet must have one size", got=sorted(shapes))
-    height, full = result_pictures[0].shape[:2]
-    cell = max((width - GAP * (len(captions) + 1)) // len(captions), 8)
-    size = min(cell, full), max(round(height * min(cell, full) / full), 1)
-    rows = [
-        _row([_small(picture, size) for picture in guide_pictures], captions, titles[0]),
-        _row([_small(picture, size) for picture in result_pictures], [""] * len(captions), titles[1]),
+    height, full = pictures[0].shape[:2]
+    cell = min(max((width - GAP * (len(captions) + 1)) // len(captions), 8), full)
+    size = cell, max(round(height * cell / full), 1)
+    none = [""] * len(captions)
+    strips = [
+        _row([_small(image, size) for image in row], captions if k == 0 else none, titles[k])
+        for k, row in enumerate(rows)
     ]
-    gap = np.full((GAP, rows[0].shape[1], 3), PAPER, dtype=np.uint8)
-    return np.concatenate([gap, rows[0], gap, rows[1], gap], axis=0)
+    gap = np.full((GAP, strips[0].shape[1], 3), PAPER, dtype=np.uint8)
+    return np.concatenate([gap, *(part for strip in strips for part in (strip, gap))], axis=0)
 
 
 def picture_grid(

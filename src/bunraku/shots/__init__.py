@@ -16,6 +16,11 @@ from .events import Noticed as Noticed
 from .events import PictureDone as PictureDone
 from .events import Preparing as Preparing
 from .events import Started as Started
+from .figures import FIGURES as FIGURES
+from .figures import Figure as Figure
+from .figures import figure as figure
+from .figures import study_sheet as study_sheet
+from .figures import write_study as write_study
 from .folder import check_free as check_free
 from .folder import check_writable as check_writable
 from .kept import frames_kept as frames_kept

@@ -1,0 +1,54 @@
+"""`bunraku figures`: takes of one guide beside each other, as pictures and numbers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from bunraku.shots import FIGURES, figure, write_study
+
+from .performance import DONE, Performance
+
+_FOLDER = "figures"
+_ABOUT = """\
+Run one guide several ways and set the takes beside each other: a sheet of pictures, a video, a USD of each take, and a
+table of numbers, in ./figures unless told otherwise. Nothing of yours is needed.
+"""
+_EXAMPLE = """\
+examples:
+  bunraku figures --list            which figures there are
+  bunraku figures fig4              figures/fig4.png, .mp4, .txt, and the takes
+  bunraku figures cloth --out look  in the folder ./look
+"""
+
+
+def add(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "figures", help="comparisons with pictures and numbers", description=_ABOUT, epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which figure; without it they are listed")
+    parser.add_argument("--list", action="store_true", help="list the figures and stop")
+    parser.add_argument("--out", metavar="FOLDER", default=_FOLDER, help=f"where to write (default: {_FOLDER})")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--no-video", action="store_true", help="leave the video out")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    return Performance("plain").perform(lambda performance: _work(args, performance))
+
+
+def _work(args: argparse.Namespace, performance: Performance) -> int:
+    if args.list or args.name is None:
+        performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in FIGURES.items()))
+        return DONE
+    study = figure(args.name).study(args.threads)
+    for line in study.table():
+        performance.show.say(line)
+    for path in write_study(args.name, study, Path(args.out), video=not args.no_video):
+        performance.show.say(f"wrote {path}")
+    return DONE
