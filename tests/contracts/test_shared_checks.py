@@ -38,6 +38,9 @@ class Spring:
         pull = self.gradient_factor * (1.0 - 1.0 / np.linalg.norm(r)) * r
         return np.stack([-pull + self.anchored * x[0], pull])
 
+    def follow(self, x):
+        return {}
+
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         return (Stencil(np.arange(6)[None]),)
 

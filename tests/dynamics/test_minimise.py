@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from bunraku.contracts import Outcome, Points, Vector
 from bunraku.dynamics.minimise import NewtonSettings, Progress, minimise
@@ -28,6 +29,9 @@ class Held:
     def distance(self, x: Points) -> float:
         return float(np.abs(x - self.c).max())
 
+    def follow(self, x: Points) -> None:
+        pass
+
     def revise(self, x: Points, multipliers: Vector) -> bool:
         return False
 
@@ -45,3 +49,49 @@ def test_the_way_back_to_the_conditions_is_not_judged_by_the_energy() -> None:
     outcome = minimise(problem, direction, run, NewtonSettings(tolerance=1e-4))
     assert outcome is Outcome.CONVERGED
     assert problem.distance(run.x) < 1e-12
+
+
+@dataclass
+class Turning:
+    """½ (θ − 4)² in the first coordinate, an angle known up to whole turns: read nearest to `near`."""
+
+    near: float = 0.0
+    follows: bool = True
+
+    def angle(self, x: Points) -> float:
+        return self.near + (x[0, 0] - self.near + np.pi) % (2 * np.pi) - np.pi
+
+    def value(self, x: Points, multipliers: Vector) -> float:
+        return float(0.5 * (self.angle(x) - 4.0) ** 2 + 0.5 * np.sum(x[0, 1:] ** 2))
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        return np.array([[self.angle(x) - 4.0, x[0, 1], x[0, 2]]])
+
+    def distance(self, x: Points) -> float:
+        return 0.0
+
+    def follow(self, x: Points) -> None:
+        if self.follows:
+            self.near = self.angle(x)
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        return False
+
+
+def turned(follows: bool) -> tuple[Outcome, float]:
+    """Newton's steps at half their length, so that the branch's end at π is met on the way to 4."""
+    problem = Turning(follows=follows)
+
+    def direction(x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool):
+        return -0.7 * gradient, multipliers
+
+    run = Progress(np.zeros((1, 3)), np.zeros(0))
+    outcome = minimise(problem, direction, run, NewtonSettings(tolerance=1e-6))
+    return outcome, problem.angle(run.x)
+
+
+def test_a_fold_beyond_a_half_turn_is_followed() -> None:
+    outcome, angle = turned(follows=True)
+    assert outcome is Outcome.CONVERGED and angle == pytest.approx(4.0, abs=1e-5)
+    outcome, _ = turned(follows=False)
+    assert outcome is Outcome.LINE_SEARCH_FAILED

@@ -91,3 +91,26 @@ def test_where_three_faces_meet_the_energy_knows_no_order(
     expected = energy(pocket((0, 1, 2, 3, 4), (False,) * 5))
     assert expected > 1e-3
     assert energy(pocket(order, flipped)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_angle_is_followed_beyond_a_half_turn() -> None:
+    """A face turned by 200° in two pieces of 100°: followed between them its angle is 200°, at once it is −160°."""
+    mesh = TriMesh(np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, -1, 0]]), np.array([[0, 1, 2], [1, 0, 3]]))
+
+    def folded(degrees: float) -> np.ndarray:
+        c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        x = np.array(mesh.rest)
+        x[3] = [0.0, -c, s]
+        return x
+
+    bending = Bending(mesh, MaterialBlend.uniform(ShellMaterial(young=1e6), 2))
+    straight, led = bending.elastic(0.0), bending.elastic(0.0)
+    led.follow(folded(100.0))
+    at_once = float(straight.rotations(folded(200.0))[0])
+    followed = float(led.rotations(folded(200.0))[0])
+    assert abs(np.degrees(followed)) == pytest.approx(200.0) and np.degrees(at_once) == pytest.approx(
+        np.degrees(followed) - np.sign(followed) * 360.0
+    )
+    memory = led.follow(folded(200.0))
+    assert abs(np.degrees(memory["bending.angles"][0])) == pytest.approx(200.0)
+    assert not bending.rest_angles.any()  # the shell's own rest angles are not touched

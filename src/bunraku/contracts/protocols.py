@@ -60,6 +60,13 @@ class Energy(Protocol):
         """(n, 3) derivative of `value` [N]; minus the force."""
         ...
 
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """Take x for where the solve has come to: of several branches (a fold beyond π) stay on the one there.
+
+        Returns what that changes in the state's memory; an energy without branches has nothing to do.
+        """
+        ...
+
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """Where `blocks(x, psd)` land. Never depends on x."""
         ...

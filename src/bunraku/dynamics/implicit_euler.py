@@ -82,6 +82,10 @@ class Frozen:
         spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * stretch
         return self.yielding.pull(stretch, np.where(np.isinf(self.stiffness), multipliers, spring))
 
+    def follow(self, x: Points) -> dict[str, Array]:
+        """Take x for where the solve has come to; returns what that changes in the state's memory."""
+        return {key: value for energy in self.energies for key, value in energy.follow(x).items()}
+
     def revise(self, x: Points, multipliers: Vector) -> bool:
         """Let conditions yield that would pull harder than their caps, and hold those again that need not."""
         return self.yielding.revise(self.stretch(x), multipliers)
@@ -173,6 +177,7 @@ class ImplicitEuler:
         if outcome.usable and worst > MET * self._settings.length:
             outcome = Outcome.CONDITIONS_CONFLICT
         if outcome.usable:
+            after = replace(after, memory={**state.memory, **problem.follow(x)})
             after = replace(after, memory=self._system.remember(after))
         stats = {
             "iterations": run.iterations,

@@ -53,6 +53,10 @@ class Problem(Protocol):
         """The largest |J x − c|."""
         ...
 
+    def follow(self, x: Points) -> object:
+        """Take x for where the run has come to."""
+        ...
+
     def revise(self, x: Points, multipliers: Vector) -> bool:
         """Take another look at which conditions hold, now that their multipliers are known; whether any changed."""
         ...
@@ -112,7 +116,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
     # A short first step has not left the place where its factor was made.
     age = 1 if run.last_step <= 1e3 * small else settings.reuse
-    returns = 0
+    returns = turns = 0
     while run.iterations < settings.limit:
         gradient = problem.gradient(run.x, run.multipliers)
         fresh = age >= settings.reuse
@@ -136,7 +140,11 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         elif returns < _MOST_RETURNS and _meet(problem, direction, run, small):
             returns, before = returns + 1, None  # what looked uphill was the way back to the conditions
         elif fresh and before is None:
-            return Outcome.LINE_SEARCH_FAILED
+            if turns == _MOST_TURNS:
+                return Outcome.LINE_SEARCH_FAILED
+            # A face that turns over stands at the end of its angle's branch: the energy jumps there unless followed.
+            turns, age = turns + 1, settings.reuse
+            problem.follow(run.x)
         else:
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
     _newton(problem, direction, run, fresh=False, exact=True)
@@ -156,6 +164,7 @@ def _meet(problem: Problem, direction: Direction, run: Progress, small: float) -
 
 
 _MOST_RETURNS = 5  # where rounding keeps the conditions away, the line search has the last word
+_MOST_TURNS = 4  # faces that turn over in one step
 _NEAR = 0.1
 """share of a converged step by which conditions may be missed on the way"""
 

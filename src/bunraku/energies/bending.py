@@ -118,7 +118,7 @@ class BendingEnergy:
     rest_angles: Vector
     """(m,) θ̄ [rad]"""
     near: Vector
-    """(m,) angles at the start of the step: fixes the branch [rad]"""
+    """(m,) angles at the start of the step, or where it was followed to: fixes the branch [rad]"""
     offset: Vector
     """(m,) b already relaxed by damping [m]"""
     compliance: Compliance
@@ -149,6 +149,11 @@ class BendingEnergy:
         """(n, 3) [N]"""
         weights = self.lengths * self.moments(x)
         return self.scatter.sum((weights[:, None] * angle_gradients(x, self.hinges)).reshape(-1, 4, 3))
+
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """Angles go on from those at x: where a face turns over within one solve, their branch would end there."""
+        self.near[:] = angles(x, self.hinges, self.near)
+        return {ANGLES: self.near.copy()}
 
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """Moments against moments, moments against points, and without psd the curvature of the angles."""
@@ -261,7 +266,7 @@ class Bending:
         if PLASTIC_ANGLES in memory:
             rest = rest + memory[PLASTIC_ANGLES]
         return BendingEnergy(
-            self._hinges.vertices, lengths, rest, memory.get(ANGLES, rest), np.zeros(self.hinge_count),
+            self._hinges.vertices, lengths, rest, np.array(memory.get(ANGLES, rest)), np.zeros(self.hinge_count),
             self._compliance(time, memory), self._elastic_solver, self._scatter,
         )  # fmt: skip
 

@@ -66,6 +66,10 @@ class WindEnergy:
     def _resisted(self, moved: Points) -> Points:
         return np.einsum("nij,nj->ni", self.resistance, moved)
 
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
+
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """One 3 × 3 block a vertex."""
         return (Stencil(np.arange(3 * len(self.push)).reshape(-1, 3)),)

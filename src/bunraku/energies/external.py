@@ -29,6 +29,10 @@ class GravityEnergy:
         """(n, 3) [N]"""
         return -self.mass[:, None] * self.acceleration
 
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
+
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """None."""
         return ()
@@ -67,6 +71,10 @@ class DragEnergy:
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
         return (self.coefficient / self.dt)[:, None] * (x - self.previous)
+
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
 
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """The diagonal."""

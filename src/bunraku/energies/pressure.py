@@ -122,6 +122,10 @@ class PressureEnergy:
         """(n, 3) [N]"""
         return _corner_sum(self.chambers, self.scatter, x, self._weights)
 
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
+
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """The edges; none with psd."""
         return () if psd else (_edge_stencil(self.chambers),)
@@ -200,6 +204,10 @@ class GasEnergy:
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
         return _corner_sum(self.chambers, self.scatter, x, self._derivatives(x)[1])
+
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
 
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """The pressures themselves, each with every vertex of its chamber, and the edges unless psd."""

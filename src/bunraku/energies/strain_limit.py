@@ -65,6 +65,10 @@ class StrainLimitEnergy:
         _forces(x, self.faces, self.gradients, self.areas, self.limit, self.stiffness, local)
         return self.scatter.sum(local)
 
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
+
     def stencils(self, psd: bool) -> Sequence[Stencil]:
         """One 9 × 9 block a face."""
         return (Stencil(point_unknowns(self.faces)),)
