@@ -5,11 +5,11 @@ Knows no solvers and no artist's wishes.
 
 from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy
-from .bending import Compliance as Compliance
-from .bending import hinge_compliance as hinge_compliance
-from .bending import plate_compliance as plate_compliance
 from .blowing import Blowing as Blowing
 from .blowing import WindEnergy as WindEnergy
+from .compliance import Compliance as Compliance
+from .compliance import hinge_compliance as hinge_compliance
+from .compliance import plate_compliance as plate_compliance
 from .dihedral import angle_gradients as angle_gradients
 from .dihedral import angle_hessians as angle_hessians
 from .dihedral import angles as angles
