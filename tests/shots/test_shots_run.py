@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from bunraku import Animation, InputError
 from bunraku.io import read_animation, read_clip, write_animation
 from bunraku.shots import FrameDone, Noticed, PictureDone, TakeOutcome, frames, read_shot
 from bunraku.shots.folder import TakeFolder, check_inputs, next_folder, point_latest, takes_of
+from bunraku.shots.force_sheet import force_sheet
 from bunraku.shots.prepare import prepare
 
 
@@ -197,7 +199,24 @@ def test_a_preview_shows_guide_and_result(files):
     assert pictures == [0, 1]
     assert (result.folder / "preview.mp4").read_bytes()[4:8] == b"ftyp"
     assert (result.folder / "contact_sheet.png").read_bytes().startswith(b"\x89PNG")
-    assert 'src="preview.mp4"' in (result.folder / "index.html").read_text()
+    page = (result.folder / "index.html").read_text()
+    assert 'src="preview.mp4"' in page and 'src="forces.png"' in page
+    assert (result.folder / "forces.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_forces_are_as_light_as_they_are_strong(files):
+    """Two frames of which the second pulls at half of the regions: those are light there, nothing else is."""
+    prepared = prepare(read_shot(files(output={"preview": False})))
+    found = list(islice(prepared.job(threads=1).frames(), 2))
+    still, pulled = np.zeros((8, 3)), np.zeros((8, 3))
+    pulled[4:] = [0.0, 3.0, 4.0]
+    both = [replace(frame, report={"force": force}) for frame, force in zip(found, (still, pulled), strict=True)]
+    sheet = force_sheet(prepared, both, [1.0, 2.0])
+    assert sheet is not None
+    middle = sheet.shape[1] // 2
+    lit = [part[:-60].max(axis=2) > 200 for part in (sheet[:, :middle], sheet[:, middle:])]
+    assert lit[1].sum() > lit[0].sum() + 0.05 * lit[1].size
+    assert force_sheet(prepared, both[:1], [1.0]) is None
 
 
 def test_a_preview_that_fails_does_not_lose_the_take(files, monkeypatch, caplog):

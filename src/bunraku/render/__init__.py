@@ -8,6 +8,10 @@ threads.
 from .camera import Camera as Camera
 from .camera import framing as framing
 from .drawing import picture as picture
+from .heat import heat as heat
+from .heat import legend as legend
+from .layout import GAP as GAP
+from .layout import PAPER as PAPER
 from .layout import contact_sheet as contact_sheet
 from .layout import moments as moments
 from .layout import picture_grid as picture_grid

@@ -74,6 +74,11 @@ class TakeFolder:
         return self.path / "preview.mp4"
 
     @property
+    def forces(self) -> Path:
+        """Where the guide pulls."""
+        return self.path / "forces.png"
+
+    @property
     def sheet(self) -> Path:
         """Guide above result at some moments."""
         return self.path / "contact_sheet.png"
@@ -121,7 +126,7 @@ class TakeFolder:
             remove_leftovers(self.path)
         except OSError as error:
             raise output_error(self.path, error) from error
-        for file in (self.video, self.sheet):
+        for file in (self.video, self.sheet, self.forces):
             for part in self.path.glob(f".{file.name}.*.part"):
                 with suppress(OSError):
                     part.unlink()

@@ -14,10 +14,12 @@ import numpy as np
 from bunraku.contracts import BunrakuError, InputError, OutputError
 from bunraku.direction import Frame
 from bunraku.io import write_json, write_text
+from bunraku.render import moments, write_png
 
 from .animations import agree, animation_files, as_kept, prim_of, read_back, write_animation_file
 from .events import Event, Noticed, PictureDone, Preparing
 from .folder import TakeFolder, point_latest
+from .force_sheet import force_sheet
 from .kept import each, kept
 from .page import Page
 from .prepare import Prepared
@@ -32,6 +34,7 @@ _CONTENTS = {
     "index.html": "the report to look at: video, curves, what was met",
     "preview.mp4": "guide left, result right",
     "contact_sheet.png": "guide above result at eight moments",
+    "forces.png": "how hard the guide pulls at each region",
     "report.json": "the same numbers for a program",
     "timings.json": "how long each frame took",
     "shot.toml": "the shot with every default written out",
@@ -126,6 +129,7 @@ class Outputs:
 
         try:
             film.make(self.take.video, self.take.sheet, told)
+            self._forces(done)
         except Exception as error:
             if unheard:
                 raise
@@ -133,10 +137,21 @@ class Outputs:
             _log.info("no preview: %s", why, exc_info=not isinstance(error, BunrakuError))
             self.tell(Noticed(f"no preview was made: {why}"))
 
+    def _forces(self, done: int) -> None:
+        p, cache = self.prepared, self.take.cache()
+        if p.tests is None:
+            return
+        chosen = [int(k) for k in moments(done - p.preroll)]
+        frames = [kept(cache, p.preroll + k) for k in chosen]
+        sheet = force_sheet(p, frames, [float(p.numbers[p.preroll + k]) for k in chosen])
+        if sheet is not None:
+            write_png(self.take.forces, sheet)
+
     def _page(self, report: Report) -> Page:
         return Page(
             report=report, version=self.take.version, shot_text=self.take.shot.read_text(encoding="utf-8"),
             provenance=self.take.read_provenance(), seconds=self.timings.total, video=self._previewed(),
+            forces=self.take.forces.exists(),
         )  # fmt: skip
 
     def _stage(self, name: str, work: Callable[[], None]) -> None:

@@ -29,6 +29,8 @@ class Page:
     """all frames together took [s]"""
     video: bool
     """whether there is a preview"""
+    forces: bool = False
+    """whether there is a picture of the forces of direction"""
 
     def html(self) -> str:
         """The whole page."""
@@ -63,10 +65,15 @@ class Page:
     def _pictures(self) -> str:
         if not self.video:
             return '<p class="quiet">No preview was made.</p>'
+        forces = (
+            '<a href="forces.png"><img src="forces.png" alt="The force of direction on each region"></a>'
+            if self.forces
+            else ""
+        )
         return (
             '<section aria-label="Preview"><video src="preview.mp4" controls loop muted playsinline preload="metadata">'
             '</video><a href="contact_sheet.png">'
-            '<img src="contact_sheet.png" alt="Guide above result at eight moments"></a></section>'
+            f'<img src="contact_sheet.png" alt="Guide above result at eight moments"></a>{forces}</section>'
         )
 
     def _curves(self) -> str:
