@@ -47,7 +47,6 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     settings = SwatchSettings(names, cells=args.cells, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
     check_writable(folder.absolute())
-    folder.mkdir(parents=True, exist_ok=True)
     write_swatches(folder / _NAME, settings, performance.show.say)
     performance.show.say(f"wrote {folder / _NAME}")
     return DONE

@@ -85,9 +85,9 @@ AXES: dict[str, Axes] = {
         Knob("hardening", 0.0, 0.1, lambda a: {"hardening": a}, " m", even=True), wrung_box, 3.2,
     ),
     "damping": Axes(
-        "damping against density, exposed for a quarter of a second after the sudden stop",
+        "damping against density, exposed for a quarter of a second just after the sudden stop",
         Knob("damping x", 1.0, 400.0, _scaled("stretch_damping", "bend_damping")),
-        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.75, 0.25,
+        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.85, 0.25,
     ),
 }  # fmt: skip
 """by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves"""
@@ -110,8 +110,6 @@ class AxesSettings:
             value = getattr(self, name)
             if not isinstance(value, int) or not low <= value <= high:
                 raise input_error(f"{name} is out of range", got=value, allowed=f"a whole number from {low} to {high}")
-        if self.seconds is not None and not 0.0 < self.seconds <= 4.9:
-            raise input_error("the moment is not in the box's motion", got=self.seconds, allowed="up to 4.9 s")
 
 
 def axes_of(name: str) -> Axes:
@@ -143,6 +141,9 @@ def write_axes(path: Path, name: str, settings: AxesSettings, tell: Callable[[st
     """Run every combination and write one PNG with a title a row and a column; `tell` hears of each take."""
     axes = axes_of(name)
     guide = axes.guide()
+    moment, end = axes.seconds if settings.seconds is None else settings.seconds, float(guide.times[-1])
+    if not 0.0 < moment <= end:
+        raise input_error("the moment is not in the box's motion", got=moment, allowed=f"above 0, up to {end:.2f} s")
     rows, columns = axes.rows.values(settings.grid), axes.columns.values(settings.grid)
     takes: list[list[Shown]] = []
     for i, row in enumerate(rows):
@@ -158,6 +159,7 @@ def write_axes(path: Path, name: str, settings: AxesSettings, tell: Callable[[st
         row_titles=[_title(axes.rows, row) for row in rows],
         column_titles=[_title(axes.columns, column) for column in columns],
     )
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_png(path, sheet)
 
 

@@ -23,6 +23,7 @@ _SINK = 0.3  # [m/s] how fast cloth sinks in the swatches' thick air: only where
 _STEPS = 4  # a frame, with one Newton iteration each: the fall is only a way to where it ends
 _STIFF = 1e4  # [N/m] Young's modulus times thickness from where one iteration is not enough
 _FINEST, _COARSEST = 60, 36  # cells of a side
+_MOST_CELLS, _LONGEST = 200, 20.0  # [s]
 _BROAD = 0.06  # [m] bending length at the start of the fall
 _CRUMPLED = {"foil": (0.008, 0.04)}  # [m] depth and wavelength of creases that are there from the start
 _COLUMNS = 5
@@ -53,8 +54,15 @@ class SwatchSettings:
     def __post_init__(self) -> None:
         for name in self.names:
             preset(name)
-        if not self.names or (self.cells is not None and self.cells < 4) or not self.seconds > 0 or self.side < 16:
-            raise input_error("swatches need names, four cells, some time and some pixels", got=self)
+        found = [] if self.names else ["no names"]
+        found += [] if self.cells is None or 4 <= self.cells <= _MOST_CELLS else [f"{self.cells} cells"]
+        found += [] if 0.0 < self.seconds <= _LONGEST else [f"{self.seconds:g} s"]
+        found += [] if 16 <= self.side <= 4096 else [f"{self.side} pixels"]
+        if found:
+            raise input_error(
+                "swatches cannot be made so", got=", ".join(found),
+                allowed=f"4 to {_MOST_CELLS} cells, up to {_LONGEST:g} s, 16 to 4096 pixels",
+            )  # fmt: skip
 
 
 def bending_length(material: ShellMaterial) -> float:
@@ -137,7 +145,9 @@ def write_swatches(path: Path, settings: SwatchSettings, tell: Callable[[str], N
     for name, image in swatch_pictures(settings):
         made.append(image)
         tell(f"{len(made)} of {len(settings.names)}: {name}")
-    write_png(path, picture_grid(_in_rows(made)))
+    sheet = picture_grid(_in_rows(made))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_png(path, sheet)
 
 
 def _in_rows(images: Sequence[Image]) -> list[list[Image]]:
