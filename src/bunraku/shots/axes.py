@@ -27,7 +27,6 @@ from .findings import nearest
 _log = logging.getLogger(__name__)
 _MOST = 9
 _PLAIN = replace(STUDIO, back=(0.34, 0.31, 0.28))  # the inside shows where folds pass through one another: quietly
-_STEPS = 4  # a frame: thin sheets snap
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,8 @@ class Axes:
     guide: Callable[[], Animation]
     seconds: float
     """[s] the moment that is shown"""
+    steps: int = 2
+    """a frame; sheets that bend easily and hardly stretch snap, and need more"""
     exposure: float = 0.0
     """[s] before it that the picture is exposed: what still swings is blurred; 0: a moment"""
 
@@ -77,7 +78,7 @@ AXES: dict[str, Axes] = {
         "stretching against bending stiffness, at the height of the twist",
         # Twice the modulus at half the scale: stretching alone changes.
         Knob("stretching x", 0.1, 10.0, lambda a: {"young": a * _BOX["young"], "bend_scale": 1.0 / a}),
-        Knob("bending x", 0.25, 9.0, lambda a: {"bend_scale": a}), twisting_box, 1.5,
+        Knob("bending x", 0.25, 9.0, lambda a: {"bend_scale": a}), twisting_box, 1.5, 4,
     ),
     "plastic": Axes(
         "where it begins to set against how creases harden, after the twist is undone",
@@ -87,7 +88,7 @@ AXES: dict[str, Axes] = {
     "damping": Axes(
         "damping against density, exposed for a quarter of a second just after the sudden stop",
         Knob("damping x", 1.0, 400.0, _scaled("stretch_damping", "bend_damping")),
-        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.85, 0.25,
+        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.85, exposure=0.25,
     ),
 }  # fmt: skip
 """by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves"""
@@ -173,7 +174,7 @@ def shown(guide: Animation, material: ShellMaterial, axes: Axes, settings: AxesS
     moment = axes.seconds if settings.seconds is None else settings.seconds
     last = max(int(np.searchsorted(guide.times, moment - 1e-9)), 1)
     since = int(np.searchsorted(guide.times, moment - axes.exposure - 1e-9)) if axes.exposure else last
-    job = tracking_job(guide, shell, tests, material=material, substeps=_STEPS, threads=settings.threads)
+    job = tracking_job(guide, shell, tests, material=material, substeps=axes.steps, threads=settings.threads)
     frames: list[Frame] = []
     try:
         for k, frame in enumerate(islice(job.frames(), last + 1)):
