@@ -30,9 +30,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(AXES))
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the sheet goes (default: here)")
     parser.add_argument("--grid", type=int, default=AxesSettings.grid, metavar="N", help="values a knob (default: 3)")
-    parser.add_argument(
-        "--levels", type=int, default=AxesSettings.levels, metavar="N", help="how fine the box is (default: 4)"
-    )
+    parser.add_argument("--levels", type=int, metavar="N", help="how fine the box is (default: the axes' own)")
     parser.add_argument("--seconds", type=float, metavar="S", help="the moment shown (default: the axes' own)")
     add_threads(parser)
     parser.set_defaults(run=run)

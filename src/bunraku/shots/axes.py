@@ -60,6 +60,8 @@ class Axes:
     guide: Callable[[], Animation]
     seconds: float
     """[s] the moment that is shown"""
+    levels: int = 4
+    """how fine the box is, where the settings do not say"""
     steps: int = 2
     """a frame; sheets that bend easily and hardly stretch snap, and need more"""
     exposure: float = 0.0
@@ -78,7 +80,7 @@ AXES: dict[str, Axes] = {
         "stretching against bending stiffness, at the height of the twist",
         # Twice the modulus at half the scale: stretching alone changes.
         Knob("stretching x", 0.1, 10.0, lambda a: {"young": a * _BOX["young"], "bend_scale": 1.0 / a}),
-        Knob("bending x", 0.25, 9.0, lambda a: {"bend_scale": a}), twisting_box, 1.5, 4,
+        Knob("bending x", 0.25, 9.0, lambda a: {"bend_scale": a}), twisting_box, 1.5, steps=4,
     ),
     "plastic": Axes(
         "where it begins to set against how creases harden, after the twist is undone",
@@ -88,7 +90,7 @@ AXES: dict[str, Axes] = {
     "damping": Axes(
         "damping against density, exposed for a quarter of a second just after the sudden stop",
         Knob("damping x", 1.0, 400.0, _scaled("stretch_damping", "bend_damping")),
-        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.85, exposure=0.25,
+        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.85, levels=3, exposure=0.25,
     ),
 }  # fmt: skip
 """by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves"""
@@ -99,7 +101,8 @@ class AxesSettings:
     """How finely a sheet is made."""
 
     grid: int = 3
-    levels: int = 4
+    levels: int | None = None
+    """None: the axes' own"""
     side: int = 420
     """[pixels] of each picture"""
     seconds: float | None = None
@@ -109,7 +112,7 @@ class AxesSettings:
     def __post_init__(self) -> None:
         for name, low, high in (("grid", 1, _MOST), ("levels", 0, 6), ("side", 16, 4096)):
             value = getattr(self, name)
-            if not isinstance(value, int) or not low <= value <= high:
+            if value is not None and (not isinstance(value, int) or not low <= value <= high):
                 raise input_error(f"{name} is out of range", got=value, allowed=f"a whole number from {low} to {high}")
 
 
@@ -170,7 +173,7 @@ def _title(knob: Knob, value: float) -> str:
 
 def shown(guide: Animation, material: ShellMaterial, axes: Axes, settings: AxesSettings) -> Shown:
     """The box at the moment shown, or over the time of the exposure."""
-    shell, tests = hierarchy(guide.mesh, settings.levels)
+    shell, tests = hierarchy(guide.mesh, axes.levels if settings.levels is None else settings.levels)
     moment = axes.seconds if settings.seconds is None else settings.seconds
     last = max(int(np.searchsorted(guide.times, moment - 1e-9)), 1)
     since = int(np.searchsorted(guide.times, moment - axes.exposure - 1e-9)) if axes.exposure else last
