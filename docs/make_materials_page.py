@@ -74,7 +74,7 @@ and what yields beyond what a mesh can show stays elastic on it. For creases on 
 ## Two knobs against each other
 
 `bunraku axes NAME` runs the twisting box for every combination of two knobs and draws all takes on one sheet. Each
-picture tells its number. Dark patches are the inside of the box, where a fold has passed through another: there is no
+picture tells its number. Dark or red patches are the inside of the box, where a fold has passed through another: there is no
 contact.
 
 SHEETS"""
@@ -108,7 +108,8 @@ def _sheet(name: str) -> str:
         "bent": "*Bent* is the root mean square of the curvatures by which the faces differ from their rest shape.",
         "moves": "*Moves* is the root mean square of the speed over the exposure.",
     }["moves" if AXES[name].exposure else "bent"]
-    return f"**{name}**: {about}. {told}\n\n![{about[0].upper()}{about[1:]}](pictures/axes_{name}.webp)"
+    picture = f"\n\n![{about[0].upper()}{about[1:]}](pictures/axes_{name}.webp)"
+    return f"**{name}**: {about}. {told}" + (picture if (PICTURES / f"axes_{name}.webp").is_file() else "")
 
 
 def _figures(value: float) -> str:
