@@ -74,8 +74,8 @@ and what yields beyond what a mesh can show stays elastic on it. For creases on 
 ## Two knobs against each other
 
 `bunraku axes NAME` runs the twisting box for every combination of two knobs and draws all takes on one sheet. Each
-picture tells its number. Dark or red patches are the inside of the box, where a fold has passed through another: there is no
-contact.
+picture tells its number. Dark or red patches are the inside of the box, where a fold has passed through another: there
+is no contact.
 
 SHEETS"""
 
