@@ -80,7 +80,7 @@ def plate_gauge(
         flexibility[:, 0, 1] = flexibility[:, 1, 0] = -poisson
         flexibility[:, 2, 2] = 2.0 * (1.0 + poisson)
         flexibility /= (rigidity * (1.0 - poisson**2))[:, None, None]
-    maps = flexibility @ _moment_tensors(mesh)
+    maps = flexibility @ moment_tensors(mesh)
     maps[:, 2] *= 0.5
     return Gauge(edges, np.repeat(maps, edges.shape[1] // 3, axis=2) * signs[:, None, :])
 
@@ -91,7 +91,7 @@ def hinge_gauge(found: Hinges, rigidity: Vector) -> Gauge:
     return Gauge(np.arange(len(own))[:, None], own[:, None, None])
 
 
-def _moment_tensors(mesh: TriMesh) -> Array:
+def moment_tensors(mesh: TriMesh) -> Array:
     """(f, 3, 3) unit moment tensors S_i as columns (S₁₁, S₂₂, S₁₂), in the plane with the first edge along x.
 
     S_i has normal moment one on edge i and none on j and k: − sym(t_j ⊗ t_k)/(sin α_j sin α_k), t unit tangents.

@@ -6,11 +6,13 @@ from .bag import backflip_guide as backflip_guide
 from .bag import bag_mesh as bag_mesh
 from .box import box_mesh as box_mesh
 from .box import twisting_box as twisting_box
+from .box import wrung_box as wrung_box
 from .cloth import cloth_design as cloth_design
 from .folds import resolution as resolution
 from .folds import uneven as uneven
 from .study import Panel as Panel
 from .study import Study as Study
+from .swatch import SWATCH_SIDE as SWATCH_SIDE
 from .swatch import on_the_stand as on_the_stand
 from .swatch import stand_mesh as stand_mesh
 from .swatch import swatch_mesh as swatch_mesh

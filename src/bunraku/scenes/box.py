@@ -31,11 +31,22 @@ def twisting_box(frame_count: int = 120, rate: float = 24.0) -> Animation:
     return Animation(mesh, times, np.stack([_pose(mesh.rest, time) for time in times]))
 
 
+def wrung_box(frame_count: int = 84, rate: float = 24.0) -> Animation:
+    """A guide that ends where it began: twist, hold, untwist, stillness. What is left of the wrinkles has set."""
+    mesh = box_mesh()
+    times = np.arange(frame_count) / rate
+    return Animation(mesh, times, np.stack([_turned(mesh.rest, _twist(time), -0.05 * _wrung(time)) for time in times]))
+
+
 def _pose(rest: Points, time: float) -> Points:
+    now = min(time, _STOP)
+    return _turned(rest, _twist(now), _lift(now), _sway(now))
+
+
+def _turned(rest: Points, angle: float, lift: float, sway: Vector | tuple[float, float] = (0.0, 0.0)) -> Points:
+    """The top turned about the vertical [rad], lifted and moved aside [m]."""
     top = rest[:, 1] > 0.5 * _HEIGHT
     moved = rest.copy()
-    now = min(time, _STOP)
-    angle, lift, sway = _twist(now), _lift(now), _sway(now)
     turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
     moved[top] = rest[top] @ turn.T + np.array([sway[0], lift, sway[1]])
     return moved
@@ -46,8 +57,13 @@ def _smooth(time: float, start: float, end: float) -> float:
     return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)
 
 
+def _wrung(time: float) -> float:
+    """From 0 to 1 and back."""
+    return _smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3)
+
+
 def _twist(time: float) -> float:
-    return np.radians(48.0) * (_smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3))
+    return np.radians(48.0) * _wrung(time)
 
 
 def _lift(time: float) -> float:

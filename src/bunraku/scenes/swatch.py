@@ -7,7 +7,7 @@ import numpy as np
 from bunraku.contracts import Integers, Points
 from bunraku.geometry import TriMesh
 
-SIDE = 0.36
+SWATCH_SIDE = 0.36
 """[m] of the square"""
 STAND = 0.09
 """[m] radius of the stand's plate: the 18 cm of the drape test"""
@@ -18,10 +18,10 @@ _SHAKE = 0.06  # of a cell: folds must not fall along the mesh's own lines
 
 def swatch_mesh(cells: int = 34) -> TriMesh:
     """A square in y = HEIGHT of cells × cells, their inner vertices moved a little; diagonals alternate."""
-    line = np.linspace(-0.5 * SIDE, 0.5 * SIDE, cells + 1)
+    line = np.linspace(-0.5 * SWATCH_SIDE, 0.5 * SWATCH_SIDE, cells + 1)
     x, z = (grid.reshape(-1) for grid in np.meshgrid(line, line))
-    shift = _SHAKE * SIDE / cells * np.random.default_rng(0).uniform(-1.0, 1.0, (2, len(x)))
-    inside = np.maximum(np.abs(x), np.abs(z)) < 0.5 * SIDE * (1.0 - 0.5 / cells)
+    shift = _SHAKE * SWATCH_SIDE / cells * np.random.default_rng(0).uniform(-1.0, 1.0, (2, len(x)))
+    inside = np.maximum(np.abs(x), np.abs(z)) < 0.5 * SWATCH_SIDE * (1.0 - 0.5 / cells)
     rest = np.column_stack([x + inside * shift[0], np.full(len(x), HEIGHT), z + inside * shift[1]])
     i, j = (grid.reshape(-1) for grid in np.meshgrid(np.arange(cells), np.arange(cells)))
     a = j * (cells + 1) + i
