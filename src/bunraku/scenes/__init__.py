@@ -5,6 +5,7 @@ from .anchors import sheet as sheet
 from .bag import backflip_guide as backflip_guide
 from .bag import bag_mesh as bag_mesh
 from .box import box_mesh as box_mesh
+from .box import shaken_box as shaken_box
 from .box import twisting_box as twisting_box
 from .box import wrung_box as wrung_box
 from .cloth import cloth_design as cloth_design

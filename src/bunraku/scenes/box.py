@@ -10,6 +10,7 @@ from bunraku.motion import Animation
 
 _WIDTH, _HEIGHT = 0.5, 0.7  # [m]
 _STOP = 3.5  # [s] the moment everything halts
+_SHAKEN = 1.0  # [s] and that of the shaken box
 
 
 def box_mesh(width: float = _WIDTH, height: float = _HEIGHT) -> TriMesh:
@@ -36,6 +37,19 @@ def wrung_box(frame_count: int = 84, rate: float = 24.0) -> Animation:
     mesh = box_mesh()
     times = np.arange(frame_count) / rate
     return Animation(mesh, times, np.stack([_turned(mesh.rest, _twist(time), -0.05 * _wrung(time)) for time in times]))
+
+
+def shaken_box(frame_count: int = 36, rate: float = 24.0) -> Animation:
+    """A guide that moves rigidly but for a little slack: shaken from side to side, and stopped dead after a second."""
+    mesh = box_mesh()
+    times = np.arange(frame_count) / rate
+    poses = []
+    for time in times:
+        now = min(time, _SHAKEN)
+        swing = _smooth(now, 0.0, 0.5) * np.sin(2.0 * np.pi * 3.0 * (now - _SHAKEN))
+        slack = -0.03 * _smooth(now, 0.0, 0.4)
+        poses.append(_turned(mesh.rest, 0.0, slack) + swing * np.array([0.15, 0.0, 0.08]))
+    return Animation(mesh, times, np.stack(poses))
 
 
 def _pose(rest: Points, time: float) -> Points:

@@ -19,7 +19,7 @@ from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Animation
 from bunraku.render import STUDIO, Camera, Image, burn_in, framing, picture, picture_grid, write_png
-from bunraku.scenes import twisting_box, wrung_box
+from bunraku.scenes import shaken_box, twisting_box, wrung_box
 
 from .demos import DEMOS
 from .findings import nearest
@@ -90,7 +90,7 @@ AXES: dict[str, Axes] = {
     "damping": Axes(
         "damping against density, exposed for a quarter of a second just after the sudden stop",
         Knob("damping x", 1.0, 400.0, _scaled("stretch_damping", "bend_damping")),
-        Knob("density x", 0.25, 4.0, _scaled("density")), twisting_box, 3.85, levels=3, exposure=0.25,
+        Knob("density x", 1.0, 16.0, _scaled("density")), shaken_box, 1.3, levels=3, steps=4, exposure=0.25,
     ),
 }  # fmt: skip
 """by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves"""
