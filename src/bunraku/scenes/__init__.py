@@ -7,6 +7,7 @@ from .bag import bag_mesh as bag_mesh
 from .box import box_mesh as box_mesh
 from .box import twisting_box as twisting_box
 from .cloth import cloth_design as cloth_design
+from .cloth import designed_cloth as designed_cloth
 from .folds import resolution as resolution
 from .folds import uneven as uneven
 from .study import Panel as Panel
