@@ -70,6 +70,7 @@ def test_measuring_the_same_iteration_does_not_change_the_run() -> None:
     for between in (False, True):
         one = scene("box")
         runs = [tracks._Run(job, warm_up=0) for job in (one.tracked, one.untracked)]
+        states = []
         for _ in range(2):
             states = [run.advance().state for run in runs]
             if between:

@@ -41,7 +41,7 @@ from .yielding import SHARPNESS, Yielding, capped_rows
 
 MET = 1e-9
 """share of the body's size within which a hard condition counts as met"""
-PARTS = ("assemble", "factor", "solve", "energy", "gradient")
+PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
 """what a step's seconds are counted by, besides their total: the matrix, its factors, solving with them, and the
 line search's and Newton's look at the energies"""
 
