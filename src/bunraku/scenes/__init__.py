@@ -9,6 +9,7 @@ from .box import shaken_box as shaken_box
 from .box import twisting_box as twisting_box
 from .box import wrung_box as wrung_box
 from .cloth import cloth_design as cloth_design
+from .cloth import designed_cloth as designed_cloth
 from .folds import resolution as resolution
 from .folds import uneven as uneven
 from .study import Panel as Panel
