@@ -54,9 +54,9 @@ def test_wrinkles_stay_where_it_yields_early_and_hardening_matters_there_alone(f
 
 
 def test_what_is_damped_comes_to_rest_and_what_is_heavy_does_not(folder, bunraku) -> None:
+    """So coarse a box of the light material is at rest within a step; the heavy one swings unless it is damped."""
     found = numbers(bunraku, "damping", 1)
-    assert (found[1] < found[0]).all() and found[1, 1] < 0.1 * found[0, 1], found
-    assert found[0, 1] > 1.2 * found[0, 0], found
+    assert found[1, 1] < 0.1 * found[0, 1] and found[0, 1] > 10 * found[0, 0], found
 
 
 def test_less_yield_sets_more(folder) -> None:

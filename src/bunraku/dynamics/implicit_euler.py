@@ -150,6 +150,9 @@ class _Watched:
     def distance(self, x: Points) -> float:
         return self.problem.distance(x)
 
+    def follow(self, x: Points) -> object:
+        return self.problem.follow(x)
+
     def revise(self, x: Points, multipliers: Vector) -> bool:
         return self.problem.revise(x, multipliers)
 
