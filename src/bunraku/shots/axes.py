@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import PhysicsStopped, Points, State, input_error
+from bunraku.contracts import PhysicsStopped, Points, State, Vector, input_error
 from bunraku.direction import Frame
 from bunraku.direction.track import hierarchy, tracking_job
 from bunraku.energies import Bending
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Animation
-from bunraku.render import STUDIO, Camera, Image, burn_in, framing, picture, picture_grid, write_png
+from bunraku.render import STUDIO, Camera, Image, burn_in, framing, heat, picture, picture_grid, write_png
 from bunraku.scenes import shaken_box, twisting_box, wrung_box
 
 from .demos import DEMOS
@@ -93,7 +93,8 @@ AXES: dict[str, Axes] = {
         Knob("density x", 1.0, 16.0, _scaled("density")), shaken_box, 1.3, levels=3, steps=4, exposure=0.25,
     ),
 }  # fmt: skip
-"""by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves"""
+"""by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves, and
+shows where (dark: not at all)"""
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ class Shown:
     """what the picture is exposed to, each (n, 3) [m]"""
     said: str
     """its number, or a word where physics stopped before"""
+    swing: Vector | None = None
+    """(f,) of an exposure: how fast each face moves [m/s]"""
 
 
 def write_axes(path: Path, name: str, settings: AxesSettings, tell: Callable[[str], None] = lambda line: None) -> None:
@@ -159,7 +162,7 @@ def write_axes(path: Path, name: str, settings: AxesSettings, tell: Callable[[st
             tell(f"{done} of {len(rows) * len(columns)}: {titles}: {takes[i][j].said}")
     camera = framing([x for line in takes for take in line for x in take.poses], ground=0.0, aspect=1.0)
     sheet = picture_grid(
-        [[_drawn(take, camera, settings.side) for take in line] for line in takes],
+        [[_drawn(take, camera, settings.side, _fastest(takes)) for take in line] for line in takes],
         row_titles=[_title(axes.rows, row) for row in rows],
         column_titles=[_title(axes.columns, column) for column in columns],
     )
@@ -187,7 +190,9 @@ def shown(guide: Animation, material: ShellMaterial, axes: Axes, settings: AxesS
         return Shown(shell, (frames[-1].points if frames else shell.rest,), "stopped")
     poses = tuple(frame.points for frame in frames)
     if axes.exposure:
-        return Shown(shell, poses, f"moves {speed(frames, job.facts['mass']):.2g} m/s")
+        own = np.sqrt(np.mean([np.sum(frame.velocity**2, axis=1) for frame in frames], axis=0))
+        said = f"moves {speed(frames, job.facts['mass']):.2g} m/s"
+        return Shown(shell, poses, said, own[shell.faces].mean(axis=1))
     return Shown(shell, poses, f"bent {bent(shell, poses[-1]):.3g}/m")
 
 
@@ -204,8 +209,16 @@ def speed(frames: Sequence[Frame], mass: float) -> float:
     return float(np.sqrt(np.mean([2.0 * float(frame.report["kinetic"]) / mass for frame in frames])))
 
 
-def _drawn(take: Shown, camera: Camera, side: int) -> Image:
+def _fastest(takes: Sequence[Sequence[Shown]]) -> float:
+    """[m/s] of all faces of a sheet; one where nothing swings."""
+    swings = [take.swing for line in takes for take in line if take.swing is not None]
+    return max((float(one.max()) for one in swings), default=0.0) or 1.0
+
+
+def _drawn(take: Shown, camera: Camera, side: int, fastest: float) -> Image:
+    """Where the box still swings it is light, on one scale for the sheet."""
     faces, size = take.shell.faces, (side, side)
-    moments = [picture(x, faces, camera, size=size, style=_PLAIN, ground=0.0) for x in take.poses]
+    paint = None if take.swing is None else heat(take.swing / fastest)
+    moments = [picture(x, faces, camera, size=size, style=_PLAIN, ground=0.0, paint=paint) for x in take.poses]
     exposed = np.mean(moments, axis=0).round().astype(np.uint8)
     return burn_in(exposed, take.said, letters=1 / 16)
