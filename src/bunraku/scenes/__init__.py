@@ -4,6 +4,7 @@ from .anchors import band as band
 from .anchors import sheet as sheet
 from .bag import backflip_guide as backflip_guide
 from .bag import bag_mesh as bag_mesh
+from .bag_mocap import mocap_bag as mocap_bag
 from .box import box_mesh as box_mesh
 from .box import twisting_box as twisting_box
 from .cloth import cloth_design as cloth_design
@@ -14,6 +15,7 @@ from .study import Study as Study
 from .swatch import on_the_stand as on_the_stand
 from .swatch import stand_mesh as stand_mesh
 from .swatch import swatch_mesh as swatch_mesh
+from .walker import BEATS as WALKER_BEATS
 from .walker import walker_regions as walker_regions
 from .walker import walking_x as walking_x
 from .walker_body import walker_mesh as walker_mesh
