@@ -8,6 +8,7 @@ threads.
 from .camera import Camera as Camera
 from .camera import framing as framing
 from .drawing import picture as picture
+from .exposure import exposed as exposed
 from .layout import contact_sheet as contact_sheet
 from .layout import moments as moments
 from .layout import picture_grid as picture_grid

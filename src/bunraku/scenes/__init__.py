@@ -10,12 +10,13 @@ from .box import twisting_box as twisting_box
 from .cloth import cloth_design as cloth_design
 from .folds import resolution as resolution
 from .folds import uneven as uneven
+from .measures import mean_distance as mean_distance
 from .study import Panel as Panel
 from .study import Study as Study
 from .swatch import on_the_stand as on_the_stand
 from .swatch import stand_mesh as stand_mesh
 from .swatch import swatch_mesh as swatch_mesh
-from .walker import BEATS as WALKER_BEATS
+from .walker import BEATS as BEATS
 from .walker import walker_regions as walker_regions
 from .walker import walking_x as walking_x
 from .walker_body import walker_mesh as walker_mesh

@@ -9,7 +9,7 @@ import numpy as np
 
 from bunraku.contracts import input_error
 from bunraku.geometry import Attribute, Scope, Surface
-from bunraku.io import Sample, output_error, write_animation, write_frames
+from bunraku.io import Sample, output_error, read_skeleton, write_animation, write_frames
 from bunraku.scenes import twisting_box
 
 from .findings import nearest
@@ -45,14 +45,19 @@ def demo(name: str) -> Demo:
     raise input_error("there is no such demo", got=name, allowed=", ".join(DEMOS), remedy=nearest(name, DEMOS))
 
 
-def demo_files(name: str) -> tuple[str, str]:
-    """Names of the shot file and of the guide."""
-    return f"{name}.toml", "guide.usda" if demo(name).regions is None else "guide.usdc"
+def demo_files(name: str, mocap: Path | None = None) -> tuple[str, str]:
+    """Names of the shot file and of the guide; several demos may lie in one folder."""
+    stem = name if mocap is None else f"{name}_mocap"
+    kind = "usda" if demo(name).regions is None else "usdc"
+    return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}"
 
 
-def write_demo(name: str, folder: Path) -> Shot:
-    """Write guide and shot file to a folder and read them; files that are there already are kept."""
-    chosen, (shot_name, guide_name) = demo(name), demo_files(name)
+def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
+    """Write guide and shot file to a folder and read them; files that are there already are kept.
+
+    mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven.
+    """
+    chosen, (shot_name, guide_name) = _driven(name, mocap), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -65,6 +70,19 @@ def write_demo(name: str, folder: Path) -> Shot:
         heading = f"{chosen.title}\nChange it and run it again: bunraku run {shot_name}\nAll keys: bunraku run --help"
         Shot.of(settings, folder=folder, source=folder / shot_name).write(folder / shot_name, heading=heading)
     return read_shot(folder / shot_name)
+
+
+def _driven(name: str, mocap: Path | None) -> Demo:
+    """The demo, its guide driven by a skeleton where one is given."""
+    chosen = demo(name)
+    if mocap is None:
+        return chosen
+    driven = chosen.driven
+    if driven is None:
+        able = ", ".join(one for one in DEMOS if DEMOS[one].driven is not None)
+        raise input_error("this demo cannot be driven by motion capture", got=name, allowed=able)
+    skeleton = read_skeleton(mocap)  # whatever its unit: it is scaled to the body
+    return replace(chosen, title=f"{chosen.title}, driven by {mocap.name}", guide=lambda: driven(skeleton))
 
 
 def _write_guide(chosen: Demo, path: Path, prim: str) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bunraku.contracts import Integers
 from bunraku.motion import Animation
-from bunraku.scenes import WALKER_BEATS as BEATS
-from bunraku.scenes import backflip_guide, walker_regions, walking_x
+from bunraku.render import STUDIO, Style
+from bunraku.rigs import Skeleton
+from bunraku.scenes import BEATS, backflip_guide, mocap_bag, walker_regions, walking_x
 
-Colour = tuple[float, float, float]
+Triple = tuple[float, float, float]
 REGIONS = "regions"
 """the attribute a demo's painted regions are written as"""
 
@@ -28,8 +29,15 @@ class Demo:
     """guide → (f,) labels of its faces, painted on the guide"""
     physics: Mapping[str, Any] = field(default_factory=dict)
     """the shot's physics"""
-    colour: Colour | None = None
-    """sRGB from 0 to 1 of the documentation's pictures; None: clay"""
+    style: Style = STUDIO
+    """how figures draw its take"""
+    driven: Callable[[Skeleton], Animation] | None = None
+    """skeleton → another guide for the same shot"""
+
+
+def _paint(colour: Triple, *, sheen: float = 0.2, smooth: bool = True) -> Style:
+    red, green, blue = (0.55 * one + 0.06 for one in colour)
+    return replace(STUDIO, front=colour, back=(red, green, blue), sheen=sheen, smooth=smooth)
 
 
 # Limp enough to wrinkle between the guide's vertices, damped enough to look like a sheet of plastic.
@@ -40,36 +48,37 @@ _VINYL = {
 _UNDAMPED = {"stretch_damping": 1e-4, "bend_damping": 1e-4}
 _SILK = _VINYL | _UNDAMPED | {"young": 1.2e5, "thickness": 0.003, "density": 200.0}
 _FILM = _VINYL | {"young": 4e5, "thickness": 0.005, "density": 150.0, "stretch_damping": 1e-3, "bend_damping": 1e-3}
-_GALE = {"velocity": [9.0, 0.0, 2.0], "turbulence": 0.4, "size": 0.4, "seed": 3, "shelter": False}
+_GALE = {"velocity": [-17.0, 0.0, -5.0], "turbulence": 0.5, "size": 0.4, "seed": 3, "shelter": False}
 
 
-def _bag(title: str, colour: Colour, material: Mapping[str, Any], levels: int = 2, **more: Any) -> Demo:
+def _bag(title: str, style: Style, material: Mapping[str, Any], levels: int = 2, **more: Any) -> Demo:
     physics = more.pop("physics", {})
     settings = {"mesh": {"levels": levels}, "material": dict(material), **more}
-    return Demo(f"{title} (no contact yet)", backflip_guide, settings, physics=physics, colour=colour)
+    return Demo(f"{title} (no contact yet)", backflip_guide, settings, physics=physics, style=style, driven=mocap_bag)
 
 
 BAG_LOOKS: dict[str, Demo] = {
     "bag": _bag(
-        "a bag does a backflip: 88 guide vertices direct 1,297 of vinyl", (0.72, 0.10, 0.10), _VINYL
+        "a bag does a backflip: 88 guide vertices direct 1,297 of vinyl", _paint((0.72, 0.10, 0.10), sheen=0.35), _VINYL
     ),
     "bag_flowy": _bag(
-        "the same backflip in thin undamped silk: the landing sends waves through it", (0.88, 0.47, 0.12), _SILK
+        "the same backflip in thin undamped silk: the landing sends waves through it", _paint((0.88, 0.47, 0.12)), _SILK
     ),
     "bag_accordion": _bag(
-        "the same backflip, folded like an accordion", (0.45, 0.24, 0.62), _VINYL,
+        "the same backflip, folded like an accordion", _paint((0.45, 0.24, 0.62)), _VINYL,
         rest={"shape": "accordion", "depth": 0.05, "wavelength": 0.0775},
     ),
     "bag_ridges": _bag(
-        "the same backflip, ribbed from rim to floor", (0.80, 0.16, 0.32), _VINYL,
+        "the same backflip, ribbed from rim to floor", _paint((0.80, 0.16, 0.32)), _VINYL,
         rest={"shape": "ridges", "depth": 0.05, "wavelength": 0.14},
     ),
     "bag_crinkle": _bag(
-        "the same backflip in crinkled film", (0.66, 0.79, 0.84), _FILM,
+        "the same backflip in crinkled film", _paint((0.72, 0.83, 0.87), sheen=0.45, smooth=False), _FILM,
         rest={"shape": "crinkle", "depth": 0.10, "wavelength": 0.11, "seed": 1},
     ),
     "bag_wind": _bag(
-        "the same backflip in a gale from the side", (0.20, 0.50, 0.42), _SILK | {"stretch_damping": 1e-3}, physics={"wind": _GALE},
+        "the same backflip in a gale from the side", _paint((0.20, 0.50, 0.42)),
+        _SILK | {"stretch_damping": 1e-3}, physics={"wind": _GALE},
     ),
 }  # fmt: skip
 """the six looks of TRACKS figure 9, from one guide"""
@@ -81,12 +90,13 @@ _CUSHION = {
 }  # fmt: skip
 
 
-def _walker(title: str, colour: Colour, material: Mapping[str, Any], **more: Any) -> Demo:
-    physics = more.pop("physics", {})
+def _walker(title: str, style: Style, material: Mapping[str, Any], **more: Any) -> Demo:
+    # A millimetre, far below the finest region: at the default tolerance one frame was seen to take 160 iterations.
+    physics = {"tolerance": 1e-3, **more.pop("physics", {})}
     settings = {
         "mesh": {"levels": 0}, "material": dict(material), "track": {"method": "painted", "regions": REGIONS}, **more,
     }  # fmt: skip
-    return Demo(f"{title} (no contact yet)", walking_x, settings, walker_regions, physics, colour)
+    return Demo(f"{title} (no contact yet)", walking_x, settings, walker_regions, physics, style)
 
 
 def _frame(time: float) -> int:
@@ -114,17 +124,17 @@ _SILKEN = _CUSHION | {"young": 4e4, "thickness": 0.004, "stretch_damping": 2e-3,
 WALKER_LOOKS: dict[str, Demo] = {
     "walker": _walker(
         "an X walks, leans into the wind, gets a shock and shakes it off: 280 painted regions, fine ones on the feet",
-        (0.82, 0.60, 0.20), _CUSHION, rest=_CRINKLED, physics={"wind": _headwind()},
+        _paint((0.82, 0.60, 0.20)), _CUSHION, rest=_CRINKLED, physics={"wind": _headwind()},
     ),
     "walker_silk": _walker(
-        "the same walk in thin silk", (0.20, 0.42, 0.66), _SILKEN, physics={"wind": _headwind()},
+        "the same walk in thin silk", _paint((0.20, 0.42, 0.66)), _SILKEN, physics={"wind": _headwind()},
     ),
     "walker_ribs": _walker(
-        "the same walk, ribbed like a caterpillar", (0.38, 0.58, 0.26), _CUSHION,
+        "the same walk, ribbed like a caterpillar", _paint((0.38, 0.58, 0.26)), _CUSHION,
         rest={"shape": "accordion", "depth": 0.035, "wavelength": 0.09}, physics={"wind": _headwind()},
     ),
     "walker_balloon": _walker(
-        "the same walk, blown up like a balloon", (0.78, 0.22, 0.30), _CUSHION, pressure=25.0,
+        "the same walk, blown up like a balloon", _paint((0.78, 0.22, 0.30), sheen=0.4), _CUSHION, pressure=25.0,
         physics={"wind": _headwind()},
     ),
 }  # fmt: skip
