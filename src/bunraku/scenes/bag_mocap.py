@@ -26,7 +26,8 @@ _HIPS_UP = 0.40  # where the bag's hips are, as a share of its height
 _HANDS_FOLLOW = 0.35  # share of a hand's way that the bag's short arms go
 _REACH = 0.16  # [m] no foot or hand is drawn further than this from where the trunk alone would carry it
 _SOLES = 0.02  # [m] what of the bag at rest lies lower is its soles
-_JUMP = 0.1  # a first sample whose joints are further off than this share of the height is a T-pose put before
+_JUMP, _SUDDEN = 0.1, 4.0
+"""a first sample is a T-pose put before where a joint leaves it by so large a share of the height, so suddenly"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +60,10 @@ def mocap_bag(skeleton: Skeleton, rate: float = 24.0) -> Animation:
 
 
 def _moments(skeleton: Skeleton, rate: float) -> Vector:
-    places = skeleton.worlds(skeleton.times[:2])[:, :, :3, 3]
-    jump = np.linalg.norm(places[-1] - places[0], axis=1).max()
-    first = float(skeleton.times[1 if jump > _JUMP * np.ptp(places[0, :, 1]) else 0])
+    places = skeleton.worlds(skeleton.times[:3])[:, :, :3, 3]
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=1)
+    jumps = len(steps) == 2 and steps[0] > max(_JUMP * np.ptp(places[0, :, 1]), _SUDDEN * steps[1])
+    first = float(skeleton.times[1 if jumps else 0])
     count = int(np.floor((skeleton.times[-1] - first) * rate + 1e-6)) + 1
     if count < 2:
         raise input_error("the motion is too short for two frames", got=float(np.ptp(skeleton.times)))
