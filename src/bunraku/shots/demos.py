@@ -81,7 +81,7 @@ def _driven(name: str, mocap: Path | None) -> Demo:
     if driven is None:
         able = ", ".join(one for one in DEMOS if DEMOS[one].driven is not None)
         raise input_error("this demo cannot be driven by motion capture", got=name, allowed=able)
-    skeleton = read_skeleton(mocap)  # whatever its unit: it is scaled to the body
+    skeleton = read_skeleton(mocap, unit="m")  # any unit will do: it is scaled to the body
     return replace(chosen, title=f"{chosen.title}, driven by {mocap.name}", guide=lambda: driven(skeleton))
 
 

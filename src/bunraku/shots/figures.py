@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -164,11 +164,11 @@ class _View:
     def drawn(self, panel: Panel, points: Points, k: int) -> Image:
         """Points (n, 3) seen by the camera as it stands at frame k."""
         style = GUIDE if panel.is_guide else self.figure.styles.get(panel.name, STUDIO)
-        eye, target = (_triple(np.add(place, self.path[k])) for place in (self.camera.eye, self.camera.target))
-        camera = replace(self.camera, eye=eye, target=target)
+        place, ground = self.path[k], self.figure.ground
         return picture(
-            points, panel.animation.mesh.faces, camera, size=self.figure.size, style=style, ground=self.figure.ground
-        )
+            points - place, panel.animation.mesh.faces, self.camera, size=self.figure.size, style=style,
+            ground=None if ground is None else ground - float(place[1]),
+        )  # fmt: skip
 
     def film(self, study: Study) -> Iterator[Image]:
         """All panels beside each other, frame by frame, each sharp."""
@@ -176,11 +176,6 @@ class _View:
             pictures = [self.drawn(one, one.animation.points[k], k) for one in study.panels]
             named = zip(pictures, study.panels, strict=True)
             yield np.concatenate([burn_in(image, top_left=one.name) for image, one in named], axis=1)
-
-
-def _triple(values: Vector) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
 
 
 def _plain(name: str) -> str:

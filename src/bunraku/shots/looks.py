@@ -76,7 +76,7 @@ BAG_LOOKS: dict[str, Demo] = {
     ),
     "bag_crinkle": _bag(
         "the same backflip in crinkled film", _paint((0.72, 0.83, 0.87), sheen=0.45, smooth=False), _FILM,
-        rest={"shape": "crinkle", "depth": 0.10, "wavelength": 0.11, "seed": 1},
+        rest={"shape": "crinkle", "depth": 0.09, "wavelength": 0.10, "seed": 1},
     ),
     "bag_wind": _bag(
         "the same backflip in a gale from the side", _paint((0.20, 0.50, 0.42)),
