@@ -55,7 +55,7 @@ class Figure:
 
 
 _BAG_VIEW, _WALKER_VIEW = (-0.7, -0.25, -0.8), (-0.85, -0.2, -0.75)
-_WIND_VIEW = (-1.0, -0.12, -0.25)
+_WIND_VIEW = (-0.9, -0.14, -0.55)
 _PORTRAIT = (420, 480)
 _LOOKS = {name: one.style for name, one in (BAG_LOOKS | WALKER_LOOKS).items()}
 _WALK = (1, 31)
@@ -89,7 +89,7 @@ FIGURES: dict[str, Figure] = {
     ),
     "shock": Figure(
         "the walker gets a shock, its rest shape between smooth and crinkled, and shakes it off (no contact yet)",
-        lambda threads: outfits(["walker"], (80, 84, 86, 90, 95, 102, 108, 118), None, threads), _WALKER_VIEW,
+        lambda threads: outfits(["walker"], (80, 83, 85, 87, 95, 102, 108, 118), None, threads), _WALKER_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
 }  # fmt: skip
