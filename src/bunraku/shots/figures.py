@@ -28,7 +28,7 @@ from bunraku.scenes import Panel, Study, band, cloth_design, resolution, sheet, 
 
 from .findings import nearest
 from .look_studies import looks, outfits
-from .looks import BAG_LOOKS, WALKER_LOOKS
+from .looks import BAG_LOOKS, WALKER_LOOKS, dyed
 
 SIZE = (480, 360)  # [pixels] of each picture
 
@@ -50,6 +50,8 @@ class Figure:
     """whether the camera goes along with the guide"""
     samples: int = 1
     """moments exposed on each picture of the sheet, while the shutter is open: a whole frame"""
+    style: Style = STUDIO
+    """of panels that have none of their own"""
     styles: Mapping[str, Style] = field(default_factory=dict)
     """of panels, by their names"""
 
@@ -57,6 +59,7 @@ class Figure:
 _BAG_VIEW, _WALKER_VIEW = (-0.7, -0.25, -0.8), (-0.85, -0.2, -0.75)
 _WIND_VIEW = (-0.9, -0.14, -0.55)
 _PORTRAIT = (420, 480)
+_RUBBER = dyed((0.70, 0.16, 0.12), sheen=0.3)
 _LOOKS = {name: one.style for name, one in (BAG_LOOKS | WALKER_LOOKS).items()}
 _WALK = (1, 31)
 """frames of the walker's first two steps"""
@@ -66,8 +69,12 @@ FIGURES: dict[str, Figure] = {
         "twenty coarse previews of a thrown cloth, one chosen: preview, naive fine run, tracked fine run (TRACKS 5.1)",
         lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0),
     ),
-    "fig3": Figure("a rubber band is jerked: points, springs, velocities, averages", band, (0.05, -0.25, -1.0)),
-    "fig4": Figure("a dome breathes rapidly: points, springs, velocities, averages", sheet, (-0.3, -0.45, -1.0)),
+    "fig3": Figure(
+        "a rubber band is jerked: points, springs, velocities, averages", band, (0.05, -0.55, -1.0), style=_RUBBER
+    ),
+    "fig4": Figure(
+        "a dome breathes rapidly: points, springs, velocities, averages", sheet, (-0.3, -0.45, -1.0), style=_RUBBER
+    ),
     "fig5": Figure("folds are longer where regions are coarser", uneven, (-0.3, -0.8, -1.0)),
     "fig6": Figure(
         "16, 64, 256 and 1024 regions: closer to the guide, finer wrinkles", resolution, (-0.3, -0.8, -1.0)
@@ -83,7 +90,7 @@ FIGURES: dict[str, Figure] = {
         size=(720, 720), ground=0.0, follows=True, samples=16, styles=_LOOKS,
     ),
     "outfits": Figure(
-        "one walk, four outfits: felt, silk, ribs, balloon (no contact yet)",
+        "one walk, four outfits: felt, paper, ribs, balloon (no contact yet)",
         lambda threads: outfits(list(WALKER_LOOKS), (5, 10, 15, 20, 25, 30), _WALK, threads), _WALKER_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
@@ -163,7 +170,7 @@ class _View:
 
     def drawn(self, panel: Panel, points: Points, k: int) -> Image:
         """Points (n, 3) seen by the camera as it stands at frame k."""
-        style = GUIDE if panel.is_guide else self.figure.styles.get(panel.name, STUDIO)
+        style = GUIDE if panel.is_guide else self.figure.styles.get(panel.name, self.figure.style)
         place, ground = self.path[k], self.figure.ground
         return picture(
             points - place, panel.animation.mesh.faces, self.camera, size=self.figure.size, style=style,

@@ -35,7 +35,8 @@ class Demo:
     """skeleton → another guide for the same shot"""
 
 
-def _paint(colour: Triple, *, sheen: float = 0.2, smooth: bool = True) -> Style:
+def dyed(colour: Triple, *, sheen: float = 0.2, smooth: bool = True) -> Style:
+    """A surface of that colour (sRGB from 0 to 1), darker inside."""
     red, green, blue = (0.55 * one + 0.06 for one in colour)
     return replace(STUDIO, front=colour, back=(red, green, blue), sheen=sheen, smooth=smooth)
 
@@ -61,26 +62,26 @@ def _bag(title: str, style: Style, material: Mapping[str, Any], levels: int = 2,
 
 BAG_LOOKS: dict[str, Demo] = {
     "bag": _bag(
-        "a bag does a backflip: 88 guide vertices direct 1,297 of vinyl", _paint((0.72, 0.10, 0.10), sheen=0.35), _VINYL
+        "a bag does a backflip: 88 guide vertices direct 1,297 of vinyl", dyed((0.72, 0.10, 0.10), sheen=0.35), _VINYL
     ),
     "bag_flowy": _bag(
-        "the same backflip in thin undamped silk: the landing sends waves through it", _paint((0.88, 0.47, 0.12)), _SILK,
+        "the same backflip in thin undamped silk: the landing sends waves through it", dyed((0.88, 0.47, 0.12)), _SILK,
         track={"method": "clusters", "count": 30},
     ),
     "bag_accordion": _bag(
-        "the same backflip, folded like an accordion", _paint((0.45, 0.24, 0.62)), _VINYL,
+        "the same backflip, folded like an accordion", dyed((0.45, 0.24, 0.62)), _VINYL,
         rest={"shape": "accordion", "depth": 0.05, "wavelength": 0.0775},
     ),
     "bag_ridges": _bag(
-        "the same backflip, ribbed from rim to floor", _paint((0.80, 0.16, 0.32)), _VINYL,
+        "the same backflip, ribbed from rim to floor", dyed((0.80, 0.16, 0.32)), _VINYL,
         rest={"shape": "ridges", "depth": 0.05, "wavelength": 0.14},
     ),
     "bag_crinkle": _bag(
-        "the same backflip in crinkled film", _paint((0.72, 0.83, 0.87), sheen=0.45, smooth=False), _FILM,
+        "the same backflip in crinkled film", dyed((0.72, 0.83, 0.87), sheen=0.45, smooth=False), _FILM,
         rest={"shape": "crinkle", "depth": 0.09, "wavelength": 0.10, "seed": 1},
     ),
     "bag_wind": _bag(
-        "the same backflip in a gale from the side", _paint((0.20, 0.50, 0.42)),
+        "the same backflip in a gale from the side", dyed((0.20, 0.50, 0.42)),
         _NYLON, track={"method": "clusters", "count": 20}, physics={"wind": _GALE},
     ),
 }  # fmt: skip
@@ -122,22 +123,22 @@ def _shock() -> list[list[Any]]:
 
 
 _CRINKLED = {"shape": "crinkle", "depth": 0.05, "wavelength": 0.09, "seed": 4, "amount": _shock()}
-_SILKEN = _CUSHION | {"young": 4e4, "thickness": 0.004, "stretch_damping": 2e-3, "bend_damping": 2e-3}
 
 WALKER_LOOKS: dict[str, Demo] = {
     "walker": _walker(
         "an X walks, leans into the wind, gets a shock and shakes it off: 280 painted regions, fine ones on the feet",
-        _paint((0.82, 0.60, 0.20)), _CUSHION, rest=_CRINKLED, physics={"wind": _headwind()},
+        dyed((0.82, 0.60, 0.20)), _CUSHION, rest=_CRINKLED, physics={"wind": _headwind()},
     ),
-    "walker_silk": _walker(
-        "the same walk in thin silk", _paint((0.20, 0.42, 0.66)), _SILKEN, physics={"wind": _headwind()},
+    "walker_paper": _walker(
+        "the same walk, crumpled from paper", dyed((0.86, 0.82, 0.74), smooth=False), _CUSHION,
+        rest=_CRINKLED | {"depth": 0.045, "wavelength": 0.08, "amount": 1.0}, physics={"wind": _headwind()},
     ),
     "walker_ribs": _walker(
-        "the same walk, ribbed like a caterpillar", _paint((0.38, 0.58, 0.26)), _CUSHION,
+        "the same walk, ribbed like a caterpillar", dyed((0.38, 0.58, 0.26)), _CUSHION,
         rest={"shape": "accordion", "depth": 0.035, "wavelength": 0.09}, physics={"wind": _headwind()},
     ),
     "walker_balloon": _walker(
-        "the same walk, blown up like a balloon", _paint((0.78, 0.22, 0.30), sheen=0.4), _CUSHION, pressure=25.0,
+        "the same walk, blown up like a balloon", dyed((0.78, 0.22, 0.30), sheen=0.4), _CUSHION, pressure=900.0,
         physics={"wind": _headwind()},
     ),
 }  # fmt: skip
