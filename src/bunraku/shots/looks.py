@@ -138,7 +138,7 @@ WALKER_LOOKS: dict[str, Demo] = {
         rest={"shape": "accordion", "depth": 0.035, "wavelength": 0.09}, physics={"wind": _headwind()},
     ),
     "walker_balloon": _walker(
-        "the same walk, blown up like a balloon", dyed((0.78, 0.22, 0.30), sheen=0.4), _CUSHION, pressure=900.0,
+        "the same walk, blown taut like a balloon", dyed((0.78, 0.22, 0.30), sheen=0.4), _CUSHION, pressure=900.0,
         physics={"wind": _headwind()},
     ),
 }  # fmt: skip
