@@ -12,14 +12,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import bunraku as bk
-from bunraku.render import GUIDE, Image, Style, framing, moments, picture, rows_sheet, write_webp
+from bunraku.render import GUIDE, Image, Style, framing, picture, rows_sheet, write_webp
 from bunraku.shots import DEMOS, FIGURES, demo_files, figure, study_sheet, write_demo
 
 PICTURES = Path(__file__).parent / "pictures"
 MOST = 390_000  # [bytes] of a picture
 SIZE = (420, 480)
-MOMENTS = {"bag": [4, 8, 13, 16, 19, 24, 29], "bag_mocap": [2, 6, 9, 12, 15, 18, 21, 26]}
-"""frames worth a picture; elsewhere they are spread evenly"""
+MOMENTS = {
+    "bag": [4, 8, 13, 16, 19, 24, 29],
+    "bag_mocap": [2, 6, 9, 12, 15, 18, 21, 26],
+    "walker": [10, 20, 30, 40, 62, 70, 86, 95, 102, 118],
+}
+"""frames worth a picture"""
 
 
 def main() -> None:
@@ -42,12 +46,11 @@ def demo_sheet(name: str, mocap: Path | None) -> Image:
         shot = write_demo(own, Path(folder), given)
         guide = bk.read_animation(Path(folder) / demo_files(own, given)[1])
         take = bk.read_animation(shot.run(out=Path(folder) / "take").folder / f"{own}.usdc")
-    return pair_sheet(guide, take, DEMOS[own].style, MOMENTS.get(name))
+    return pair_sheet(guide, take, DEMOS[own].style, MOMENTS[name])
 
 
-def pair_sheet(guide: bk.Animation, take: bk.Animation, style: Style, chosen: list[int] | None) -> Image:
+def pair_sheet(guide: bk.Animation, take: bk.Animation, style: Style, chosen: list[int]) -> Image:
     """Guide above, take below; the camera goes along."""
-    chosen = chosen or [int(k) for k in moments(take.frame_count, 8)]
     path = guide.points.mean(axis=1)
     camera = framing(
         [guide.points[chosen] - path[chosen][:, None]], aspect=SIZE[0] / SIZE[1], direction=(-0.8, -0.22, -0.75)
