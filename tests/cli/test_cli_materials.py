@@ -50,7 +50,12 @@ def test_refusals(folder, bunraku) -> None:
         (("axes", "bending", "--grid", "0"), "grid is out of range (got 0); allowed: a whole number from 1 to 9"),
         (("axes", "damping", "--seconds", "9"), "the moment is not in the box's motion"),
         (("swatches", "silkk"), "unknown material (got 'silkk')"),
-        (("swatches", "--cells", "1"), "swatches need names, four cells"),
+        (("swatches", "--cells", "1"), "cells is out of range (got 1); allowed: 4 to 300"),
+        (("swatches", "silk", "--cells", "100000"), "cells is out of range"),
+        (("swatches", "silk", "--seconds", "inf"), "seconds is out of range (got inf)"),
+        (("swatches", "silk", "--seconds", "nan"), "seconds is out of range (got nan)"),
+        (("figures", "fig3", "--out", "guide.usda"), "is a file"),
+        (("figures", "fig3", "--threads", "-1"), "--threads"),
         (("swatches", "silk", "--out", "guide.usda"), "is a file"),
     ]:
         code, _, err = bunraku(*words)

@@ -49,8 +49,11 @@ class SwatchSettings:
     def __post_init__(self) -> None:
         for name in self.names:
             preset(name)
-        if not self.names or self.cells < 4 or not self.seconds > 0 or self.side < 16:
-            raise input_error("swatches need names, four cells, some time and some pixels", got=self)
+        for name, low, high in (("cells", 4, 300), ("seconds", 1.0 / RATE, 60.0), ("side", 16, 4096)):
+            if not low <= getattr(self, name) <= high:
+                raise input_error(f"{name} is out of range", got=getattr(self, name), allowed=f"{low:g} to {high:g}")
+        if not self.names:
+            raise input_error("swatches need at least one preset", allowed=", ".join(PRESETS))
 
 
 def draped(name: str, settings: SwatchSettings) -> tuple[TriMesh, Points]:
