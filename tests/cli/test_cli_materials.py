@@ -55,6 +55,9 @@ def test_refusals(folder, bunraku) -> None:
         (("swatches", "silk", "--seconds", "inf"), "seconds is out of range (got inf)"),
         (("swatches", "silk", "--seconds", "nan"), "seconds is out of range (got nan)"),
         (("figures", "fig3", "--out", "guide.usda"), "is a file"),
+        (("figures", "fig3", "--out", "/proc/look"), "/proc/look: cannot be written"),
+        (("axes", "bending", "--out", "/proc/look"), "/proc/look: cannot be written"),
+        (("swatches", "silk", "--out", "/proc/look"), "/proc/look: cannot be written"),
         (("figures", "fig3", "--threads", "-1"), "--threads"),
         (("swatches", "silk", "--out", "guide.usda"), "is a file"),
     ]:

@@ -74,6 +74,30 @@ BAD: dict[str, tuple[Call, str]] = {
         lambda: bk.track(GUIDE, MESH, REGIONS, cap=np.array(["a"] * 4)),
         "cap: could not convert",
     ),
+    "a mesh to track": (lambda: bk.track(MESH, MESH, REGIONS), "guide: must be a Animation"),  # type: ignore[arg-type]
+    "a moving shell": (lambda: bk.track(GUIDE, GUIDE, REGIONS), "shell: must be a TriMesh"),  # type: ignore[arg-type]
+    "numbers as pins": (lambda: bk.track(GUIDE, MESH, REGIONS, pins=[3]), "pins\\[0\\]: must be a Pin"),  # type: ignore[list-item]
+    "a warp in words": (
+        lambda: bk.track(GUIDE, MESH, REGIONS, material=bk.ShellMaterial(1e6, weft=1e5), warp="uv"),  # type: ignore[arg-type]
+        "warp: not a warp",
+    ),
+    "a depth in words": (lambda: bk.crinkle(MESH, depth="deep", wavelength=1.0), "depth must be a number"),  # type: ignore[arg-type]
+    "bumps without a length": (lambda: bk.crinkle(MESH, depth=0.1, wavelength=None), "wavelength must be"),  # type: ignore[arg-type]
+    "a broken seed of bumps": (
+        lambda: bk.crinkle(MESH, depth=0.1, wavelength=1.0, seed=0.5),  # type: ignore[arg-type]
+        "seed: must be a whole number",
+    ),
+    "creases of nothing": (
+        lambda: bk.ridges(bk.TriMesh(np.zeros((0, 3)), np.zeros((0, 3), int)), depth=0.1, count=3),
+        "without faces",
+    ),
+    "folds across a flat sheet": (
+        lambda: bk.accordion(MESH, depth=0.1, wavelength=0.5, axis="y"),
+        "no extent along this axis",
+    ),
+    "no rest shapes": (lambda: bk.RestShapes(None, None), "must be lists"),  # type: ignore[arg-type]
+    "a misspelt ease": (lambda: bk.Curve.of([(0.0, 1.0, "smoooth"), (1.0, 2.0)]), "unknown ease"),
+    "bound to a word": (lambda: bk.bind(MESH, "bones"), "skeleton: must be a Skeleton"),  # type: ignore[arg-type]
     "too many levels": (lambda: bk.hierarchy(MESH, 20), "levels: the subdivided mesh would have too many faces"),
     "a number of levels beyond counting": (lambda: bk.hierarchy(MESH, 10**9), "levels: the subdivided"),
 }  # fmt: skip
@@ -112,3 +136,13 @@ def test_a_scale_keyed_far_below_the_mesh_has_no_levels_that_say_the_same(caplog
     assert len([record for record in caplog.records if "so small" in record.message]) <= 4
     exact = np.flatnonzero(tests.held(1.0) == 1.0)
     assert np.asarray(tests.guide[exact].sum(axis=0)).reshape(-1).tolist() == [1.0] * MESH.point_count
+
+
+def test_rest_shapes_of_huge_weights_are_blended() -> None:
+    shapes = bk.RestShapes([MESH.rest, MESH.rest], [1e308, 1e308])
+    assert shapes.at(0.0).tolist() == [0.5, 0.5]
+
+
+def test_numbers_of_numpys_are_numbers_of_a_material() -> None:
+    told = bk.ShellMaterial(np.float32(1e6), np.float32(0.25), thickness=np.float32(0.5), weight=np.int64(500))  # type: ignore[arg-type]
+    assert (told.young, told.poisson, told.thickness, told.density) == (1e6, 0.25, 0.5, 1.0)

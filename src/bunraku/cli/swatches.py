@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from bunraku.shots import SwatchSettings, check_writable, write_swatches
+from bunraku.shots import SwatchSettings, make_folder, write_swatches
 
 from .performance import DONE, Performance, add_threads
 
@@ -43,9 +43,7 @@ def run(args: argparse.Namespace) -> int:
 def _work(args: argparse.Namespace, performance: Performance) -> int:
     names = tuple(args.names) or SwatchSettings.names
     settings = SwatchSettings(names, cells=args.cells, seconds=args.seconds, threads=args.threads)
-    folder = Path(args.out)
-    check_writable(folder.absolute())
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_folder(Path(args.out))
     write_swatches(folder / _NAME, settings, performance.show.say)
     performance.show.say(f"wrote {folder / _NAME}")
     return DONE

@@ -64,6 +64,9 @@ class Curve:
                 got=value,
                 allowed="a number, a Curve, or [(time, value), (time, value, ease), …]",
             ) from None
+        for ease in reached[:1]:  # the first key's leads nowhere, but a misspelt one is a mistake
+            if ease not in EASES:
+                raise input_error("unknown ease", got=ease, allowed=", ".join(EASES))
         return cls(np.array(times), np.array(values), (*reached[1:], "linear"))
 
     def at(self, time: float) -> float:

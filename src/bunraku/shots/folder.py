@@ -222,6 +222,16 @@ def check_writable(path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {there} is read-only; try: another folder or its permissions")
 
 
+def make_folder(path: Path) -> Path:
+    """The folder, made where it is not there; refused in a sentence where that cannot be."""
+    check_writable(path.absolute())
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(path, error) from error
+    return path
+
+
 def point_latest(take: TakeFolder) -> None:
     """Let `latest` beside the take point to it: a link where that is allowed, else a text."""
     if not _VERSION.fullmatch(take.version):
