@@ -58,6 +58,7 @@ def test_refusals(folder, bunraku) -> None:
         (("figures", "fig3", "--out", "/proc/look"), "/proc/look: cannot be written"),
         (("axes", "bending", "--out", "/proc/look"), "/proc/look: cannot be written"),
         (("swatches", "silk", "--out", "/proc/look"), "/proc/look: cannot be written"),
+        (("demo", "box", "--out", "/proc/look"), "/proc/look: cannot be written"),
         (("figures", "fig3", "--threads", "-1"), "--threads"),
         (("swatches", "silk", "--out", "guide.usda"), "is a file"),
     ]:
