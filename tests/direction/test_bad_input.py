@@ -81,7 +81,7 @@ BAD: dict[str, tuple[Call, str]] = {
         lambda: bk.track(GUIDE, MESH, REGIONS, material=bk.ShellMaterial(1e6, weft=1e5), warp="uv"),  # type: ignore[arg-type]
         "warp: not a warp",
     ),
-    "a depth in words": (lambda: bk.crinkle(MESH, depth="deep", wavelength=1.0), "depth must be a number"),  # type: ignore[arg-type]
+    "a depth in words": (lambda: bk.crinkle(MESH, depth="deep", wavelength=1.0), "depth must be above zero"),  # type: ignore[arg-type]
     "bumps without a length": (lambda: bk.crinkle(MESH, depth=0.1, wavelength=None), "wavelength must be"),  # type: ignore[arg-type]
     "a broken seed of bumps": (
         lambda: bk.crinkle(MESH, depth=0.1, wavelength=1.0, seed=0.5),  # type: ignore[arg-type]

@@ -6,6 +6,8 @@ faces stay; edges grow by what the creases need, as if the sheet had been moulde
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from bunraku.contracts import Array, Integers, Points, Vector, input_error, is_between, need, whole_number
@@ -120,7 +122,7 @@ def _axis(axis: str) -> int:
 
 def _number(name: str, value: float) -> float:
     if not is_between(value, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
-        raise input_error(f"{name} must be a number above zero", got=repr(value))
+        raise input_error(f"{name} must be above zero", got=value if isinstance(value, Real) else repr(value))
     return float(value)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy import linalg, sparse
 
@@ -58,9 +60,10 @@ def _spanned(rows: Sparse) -> Integers:
 
 def _pivots(gram: Array) -> tuple[Array, list[int]]:
     """Cholesky's factor of the rows of a small Gram matrix (m, m) that are not spanned by those before, and which."""
-    whole, info = linalg.lapack.dpotrf(gram, lower=1)
-    if info == 0 and (np.diagonal(whole) ** 2 > _LEAST).all():  # as a rule
-        return np.tril(whole), list(range(len(gram)))
+    with suppress(np.linalg.LinAlgError):
+        whole: Array = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
+        if (np.diagonal(whole) ** 2 > _LEAST).all():  # as a rule
+            return whole, list(range(len(gram)))
     factor = np.zeros_like(gram)
     kept: list[int] = []
     for i in range(len(gram)):

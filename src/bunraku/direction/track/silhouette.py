@@ -13,7 +13,7 @@ from bunraku.motion import Animation
 
 from .test_functions import TestFunctions
 
-FARTHEST = 1e6  # [m] from the origin that a camera may stand
+FARTHEST = 1e7  # [m] from the origin that a camera may stand
 _EDGE_ON = 0.2  # |cosine| between normal and view below which a vertex is on the outline
 _FACING = 0.6  # and above which it is not at all
 _SMOOTHING = 5  # frames over which a region comes to the outline and leaves it
