@@ -126,6 +126,14 @@ def test_refusals(folder, bunraku) -> None:
             ("swatches", "--cells", "0", "--seconds", "inf"),
             "swatches cannot be made so (got '0 cells, inf s'); allowed: 4 to",
         ),
+        (("swatches", "silk", "--cells", "100000"), "swatches cannot be made so (got '100000 cells')"),
+        (("swatches", "silk", "--seconds", "nan"), "swatches cannot be made so (got 'nan s')"),
+        (("figures", "fig3", "--out", "guide.usda"), "is a file"),
+        (("figures", "fig3", "--out", "/proc/look"), "/proc/look: cannot be written"),
+        (("axes", "bending", "--out", "/proc/look"), "/proc/look"),
+        (("swatches", "silk", "--out", "/proc/look"), "/proc/look"),
+        (("demo", "box", "--out", "/proc/look"), "/proc/look: cannot be written"),
+        (("figures", "fig3", "--threads", "-1"), "--threads"),
         (("swatches", "silk", "--out", "guide.usda"), "is a file"),
     ]:
         code, _, err = bunraku(*words)

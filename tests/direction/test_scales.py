@@ -67,3 +67,16 @@ def test_wrong_test_functions_are_refused() -> None:
         empty.averages(guide, shell)
     with pytest.raises(InputError, match="levels"):
         hierarchy(guide, -1)
+
+
+def test_rows_that_follow_from_others_are_found_across_blocks_as_by_rank() -> None:
+    """More rows than a block holds, every one overlapping others; each sixth is a sum of two before it."""
+    from bunraku.direction.track.independence import dependent_rows
+
+    random = np.random.default_rng(3)
+    rows = random.uniform(size=(400, 500)) * (random.uniform(size=(400, 500)) < 0.05)
+    sums = np.arange(5, 400, 6)
+    rows[sums] = rows[sums - 2] + rows[sums - 3]
+    found = dependent_rows(sparse.csr_array(rows))
+    assert len(found) == 400 - np.linalg.matrix_rank(rows) == len(sums)
+    assert np.linalg.matrix_rank(np.delete(rows, found, axis=0)) == 400 - len(sums)

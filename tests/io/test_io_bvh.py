@@ -279,3 +279,14 @@ def test_broken_skins_give_sentences(data: Path, tmp_path: Path) -> None:
                 refused += 1
                 assert "\n" not in str(error), (number, str(error))
     assert refused > 50
+
+
+def test_one_joint_that_only_turns_is_a_skeleton(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.bvh"
+    path.write_text(
+        "HIERARCHY\nROOT hub { OFFSET 0 0 0 CHANNELS 1 Zrotation End Site { OFFSET 0 1 0 } }\n"
+        "MOTION\nFrames: 2\nFrame Time: 0.5\n0\n90\n"
+    )
+    skeleton = bk.read_skeleton(path, unit="m")
+    assert skeleton.joint_count == 1
+    assert np.allclose(skeleton.pose(0.5)[0, :3, 1], [-1.0, 0.0, 0.0], atol=1e-12)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from bunraku.shots import AXES, AxesSettings, axes_of, check_writable, write_axes
+from bunraku.shots import AXES, AxesSettings, axes_of, check_makeable, write_axes
 
 from .performance import DONE, Performance, add_threads
 
@@ -48,7 +48,7 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     axes_of(args.name)
     settings = AxesSettings(args.grid, args.levels, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
-    check_writable(folder.absolute())
+    check_makeable(folder.absolute())
     target = folder / f"axes_{args.name}.png"
     write_axes(target, args.name, settings, performance.show.say)
     performance.show.say(f"wrote {target}")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bunraku.shots import DEMOS, Shot, check_free, check_writable, demo, demo_files, run_shot, write_demo
+from bunraku.shots import DEMOS, Shot, check_free, demo, demo_files, make_folder, run_shot, write_demo
 
 from .performance import DONE, Performance, add_options
 from .run import resume_command, without_preview
@@ -57,8 +57,8 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
         return _make(args, shot, performance, None)
     folder = Path(args.out)
     check_free(folder)
-    check_writable(folder.absolute())
     made = not folder.exists()
+    make_folder(folder)
     try:
         return _make(args, write_demo(args.name, folder, args.mocap), performance, folder)
     except BaseException:

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from bunraku.shots import FIGURES, figure, write_study
+from bunraku.shots import FIGURES, figure, make_folder, write_study
 
-from .performance import DONE, Performance
+from .performance import DONE, Performance, add_threads
 
 _FOLDER = "figures"
 _ABOUT = """\
@@ -32,7 +32,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help="which figure; without it they are listed")
     parser.add_argument("--list", action="store_true", help="list the figures and stop")
     parser.add_argument("--out", metavar="FOLDER", default=_FOLDER, help=f"where to write (default: {_FOLDER})")
-    parser.add_argument("--threads", type=int, metavar="N", help="threads (default: all cores)")
+    add_threads(parser)
     parser.add_argument("--no-video", action="store_true", help="leave the video out")
     parser.set_defaults(run=run)
 
@@ -46,9 +46,11 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     if args.list or args.name is None:
         performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in FIGURES.items()))
         return DONE
-    study = figure(args.name).study(args.threads)
+    chosen = figure(args.name)
+    folder = make_folder(Path(args.out))
+    study = chosen.study(args.threads)
     for line in study.table():
         performance.show.say(line)
-    for path in write_study(args.name, study, Path(args.out), video=not args.no_video):
+    for path in write_study(args.name, study, folder, video=not args.no_video):
         performance.show.say(f"wrote {path}")
     return DONE

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from bunraku.shots import SwatchSettings, check_writable, write_swatches
+from bunraku.shots import SwatchSettings, check_makeable, write_swatches
 
 from .performance import DONE, Performance, add_threads
 
@@ -46,7 +46,7 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     names = tuple(args.names) or SwatchSettings.names
     settings = SwatchSettings(names, cells=args.cells, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
-    check_writable(folder.absolute())
+    check_makeable(folder.absolute())
     write_swatches(folder / _NAME, settings, performance.show.say)
     performance.show.say(f"wrote {folder / _NAME}")
     return DONE

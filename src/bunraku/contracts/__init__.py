@@ -7,6 +7,9 @@ from .arrays import Integers as Integers
 from .arrays import Points as Points
 from .arrays import Sparse as Sparse
 from .arrays import Vector as Vector
+from .checks import is_between as is_between
+from .checks import need as need
+from .checks import whole_number as whole_number
 from .errors import BunrakuError as BunrakuError
 from .errors import InputError as InputError
 from .errors import OutputError as OutputError

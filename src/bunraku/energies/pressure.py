@@ -50,7 +50,7 @@ class Gas:
         found = [*_outside("gas.ambient", self.ambient, 0.0, LARGEST_PRESSURE, "Pa")]
         found += _outside("gas.pressure", self.pressure, -LARGEST_PRESSURE, LARGEST_PRESSURE, "Pa")
         if not found and self.pressure <= -self.ambient:
-            allowed = f"above {-self.ambient:g} Pa"
+            allowed = f"above {0.0 - self.ambient:g} Pa"
             found.append(input_error("gas.pressure leaves no gas", got=self.pressure, allowed=allowed))
         try:
             object.__setattr__(self, "amount", Curve.of(self.amount))

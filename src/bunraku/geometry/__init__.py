@@ -34,6 +34,7 @@ from .polygons import triangulate as triangulate
 from .rays import Barrier as Barrier
 from .refinement import Refinement as Refinement
 from .refinement import refine as refine
+from .subdivision import MOST_FACES as MOST_FACES
 from .subdivision import subdivide as subdivide
 from .surface import COLOUR as COLOUR
 from .surface import NORMALS as NORMALS

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Vector, input_error
+from bunraku.contracts import Array, Faces, Integers, Vector, input_error, is_between, whole_number
 
 from .connectivity import components
 from .topology import edges
@@ -49,6 +49,7 @@ def cluster_faces(poses: Array, faces: Faces, count: int, *, compactness: float 
     across = _neighbours(faces)
     pieces = _pieces(across)
     _check(count, compactness, len(faces), int(pieces.max(initial=-1)) + 1)
+    whole_number("seed", seed)
     shape = _Shape.of(poses, faces, compactness)
     seeds = _first_seeds(pieces, face_areas(poses[0], faces), count, np.random.default_rng(seed))
     centre, normal = shape.centre[:, seeds], shape.normal[:, seeds]
@@ -158,9 +159,9 @@ def _first_seeds(pieces: Integers, areas: Vector, count: int, random: np.random.
 
 
 def _check(count: int, compactness: float, face_count: int, piece_count: int) -> None:
-    if not 0.0 <= compactness <= 1.0:
+    if not is_between(compactness, 0.0, 1.0):
         raise input_error("compactness must lie between 0 and 1", got=compactness, allowed="0 (flat) to 1 (round)")
-    if isinstance(count, bool) or int(count) != count or not max(piece_count, 1) <= count <= face_count:
+    if not is_between(count, max(piece_count, 1), face_count) or int(count) != count:
         raise input_error(
             "the number of regions does not fit the mesh", got=count,
             allowed=f"{max(piece_count, 1)} (its pieces) to {face_count} (its faces)",

@@ -6,9 +6,11 @@ faces stay; edges grow by what the creases need, as if the sheet had been moulde
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
-from bunraku.contracts import Array, Integers, Points, Vector, input_error
+from bunraku.contracts import Array, Integers, Points, Vector, input_error, is_between, need, whole_number
 
 from .topology import edges
 from .trimesh import TriMesh, vertex_normals
@@ -27,8 +29,9 @@ def accordion(
         wavelength: the length of one along the axis [m].
         axis: "x", "y" or "z".
     """
+    _check(mesh)
     along = mesh.rest[:, _axis(axis)]
-    begin, extent = float(along.min(initial=0.0)), float(np.ptp(along)) if len(along) else 0.0
+    begin, extent = float(along.min()), float(np.ptp(along))
     length = _one_wavelength("folds", folds, wavelength, extent)
     phase = (along - begin) / length
     _resolved(mesh, phase[:, None], length)
@@ -49,6 +52,7 @@ def ridges(
         wavelength: from one to the next at the mean distance from that axis [m].
         axis: "x", "y" or "z".
     """
+    _check(mesh)
     k = _axis(axis)
     middle = 0.5 * (mesh.rest.min(axis=0) + mesh.rest.max(axis=0))
     u, v = (mesh.rest[:, other] - middle[other] for other in ((k + 1) % 3, (k + 2) % 3))
@@ -68,6 +72,8 @@ def crinkle(mesh: TriMesh, *, depth: float, wavelength: float, seed: int = 0) ->
         wavelength: how far bumps lie apart [m].
         seed: another number, other bumps.
     """
+    _check(mesh)
+    whole_number("seed", seed)
     _resolved(mesh, mesh.rest / _number("wavelength", wavelength), wavelength)
     places = mesh.rest / (0.5 * wavelength)  # a bump and a dent, a cell each
     return _raised(mesh, _number("depth", depth) * (value_noise(places, seed) - 0.5))
@@ -102,6 +108,12 @@ def _raised(mesh: TriMesh, by: Vector) -> Points:
     return mesh.rest + by[:, None] * vertex_normals(mesh.rest, mesh.faces)
 
 
+def _check(mesh: TriMesh) -> None:
+    need(TriMesh, "mesh", mesh)
+    if not len(mesh.faces):
+        raise input_error("a mesh without faces has no creases", got=f"{mesh.point_count} vertices")
+
+
 def _axis(axis: str) -> int:
     if axis not in AXES:
         raise input_error("unknown axis", got=axis, allowed=", ".join(AXES))
@@ -109,8 +121,8 @@ def _axis(axis: str) -> int:
 
 
 def _number(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise input_error(f"{name} must be above zero", got=value)
+    if not is_between(value, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
+        raise input_error(f"{name} must be above zero", got=value if isinstance(value, Real) else repr(value))
     return float(value)
 
 
@@ -118,11 +130,11 @@ def _one_wavelength(name: str, count: int | None, wavelength: float | None, exte
     """[m] from a count over an extent or a wavelength, exactly one of which was given."""
     if (count is None) == (wavelength is None):
         raise input_error(f"needs either '{name}' or 'wavelength'", got="neither" if count is None else "both")
+    if extent <= 0:
+        raise input_error("the mesh has no extent along this axis", remedy="another axis")
     if wavelength is not None:
         return _number("wavelength", wavelength)
     assert count is not None
-    if extent <= 0:
-        raise input_error("the mesh has no extent along this axis", remedy="another axis")
     return extent / _number(name, count)
 
 

@@ -12,6 +12,9 @@ from bunraku.contracts import Faces, Sparse, input_error
 from .topology import edges
 from .trimesh import TriMesh
 
+MOST_FACES = 5_000_000
+"""of a subdivided mesh: more neither fits into memory nor is ever simulated"""
+
 
 def subdivide(mesh: TriMesh, levels: int) -> tuple[TriMesh, Sparse]:
     """The mesh subdivided `levels` times, and the prolongation P (n_fine, n): fine rest = P @ rest.
@@ -20,6 +23,12 @@ def subdivide(mesh: TriMesh, levels: int) -> tuple[TriMesh, Sparse]:
     """
     if not isinstance(levels, Integral) or isinstance(levels, bool) or levels < 0:
         raise input_error("levels of subdivision must be a whole number", got=levels, allowed="0, 1, 2, …")
+    most = int(np.log(MOST_FACES / max(len(mesh.faces), 1)) / np.log(4.0)) if len(mesh.faces) < MOST_FACES else 0
+    if levels > most:
+        raise input_error(
+            "the subdivided mesh would have too many faces", where="levels", got=levels,
+            allowed=f"up to {most} for {len(mesh.faces)} faces, {MOST_FACES:g} in all",
+        )  # fmt: skip
     prolongation = sparse.eye_array(mesh.point_count, format="csr")
     faces, count = mesh.faces, mesh.point_count
     for _ in range(levels):

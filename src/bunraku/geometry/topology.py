@@ -139,8 +139,8 @@ def repeated_faces(faces: Faces) -> Flags:
     return again
 
 
-def check_coordinates(x: Array, name: str) -> None:
-    """Refuse coordinates (…, 3) that are not finite, or whose scale can only be a unit mistake."""
+def check_coordinates(x: Array, name: str, *, smallest: float = SMALLEST_SIZE) -> None:
+    """Refuse coordinates (…, 3) that are not finite, or whose scale can only be a unit mistake; `smallest` is in m."""
     flat = x.reshape(-1, 3)
     bad = np.flatnonzero(~np.isfinite(flat).all(axis=1)) % x.shape[-2]
     if len(bad):
@@ -156,8 +156,8 @@ def check_coordinates(x: Array, name: str) -> None:
             allowed=f"up to {LARGEST_COORDINATE:g} m", remedy="check the file's unit (metersPerUnit)",
         )  # fmt: skip
     spread = float(np.ptp(flat, axis=0).max(initial=0.0))
-    if spread < SMALLEST_SIZE:
+    if spread < smallest:
         raise input_error(
             "the shape is too small", where=name, got=f"{spread:.3g} m",
-            allowed=f"at least {SMALLEST_SIZE:g} m", remedy="check the file's unit (metersPerUnit)",
+            allowed=f"at least {smallest:g} m", remedy="check the file's unit (metersPerUnit)",
         )  # fmt: skip

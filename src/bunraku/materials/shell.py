@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, fields, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -91,8 +92,9 @@ class ShellMaterial:
             value: Any = getattr(self, field.name)
             if value is None and field.name in OPTIONAL:
                 continue
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if isinstance(value, Real) and not isinstance(value, bool):
                 _check_number(field.name, float(value))
+                object.__setattr__(self, field.name, float(value))
             elif value is None or field.name not in KEYABLE or isinstance(value, (str, bool)):
                 raise input_error(
                     f"material.{field.name} must be a number", got=value,
@@ -115,7 +117,7 @@ class ShellMaterial:
                 remedy="leave one out",
             )  # fmt: skip
         for name, value, bounds in (("weight", weight, _WEIGHT), ("thickness", self.thickness, _BOUNDS["thickness"])):
-            if not isinstance(value, (int, float)) or isinstance(value, bool):
+            if not isinstance(value, Real) or isinstance(value, bool):
                 raise input_error(f"material.{name} must be a number", got=value, remedy="it cannot be keyed")
             _check_number(name, float(value), bounds)
         density = float(weight) / 1000.0 / float(self.thickness)

@@ -33,7 +33,9 @@ class Curve:
         times, values = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
         if times.ndim != 1 or len(times) == 0 or values.shape != times.shape or len(self.eases) != len(times):
             raise input_error("a curve needs as many times as values and eases", got=(times.shape, values.shape))
-        if not (np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all()):
+        if not np.isfinite(values).all():
+            raise input_error("a keyed number must be finite", got=float(values[~np.isfinite(values)][0]))
+        if not (np.isfinite(times).all() and (np.diff(times) > 0).all()):
             raise input_error("a curve's keys must be finite and increase in time", got=times.tolist())
         for ease in self.eases:
             if ease not in EASES:
@@ -62,6 +64,9 @@ class Curve:
                 got=value,
                 allowed="a number, a Curve, or [(time, value), (time, value, ease), …]",
             ) from None
+        for ease in reached[:1]:  # the first key's leads nowhere, but a misspelt one is a mistake
+            if ease not in EASES:
+                raise input_error("unknown ease", got=ease, allowed=", ".join(EASES))
         return cls(np.array(times), np.array(values), (*reached[1:], "linear"))
 
     def at(self, time: float) -> float:

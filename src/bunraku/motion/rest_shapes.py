@@ -24,14 +24,18 @@ class RestShapes:
     weights: tuple[Curve, ...]
 
     def __init__(self, shapes: Sequence[Points], weights: Sequence[CurveLike]) -> None:
-        points = tuple(np.array(shape, dtype=np.float64) for shape in shapes)
+        try:
+            points = tuple(np.array(shape, dtype=np.float64) for shape in shapes)
+            given = tuple(weights)
+        except (TypeError, ValueError):
+            raise input_error("rest shapes must be lists of points and of weights", got=type(shapes).__name__) from None
         for k, shape in enumerate(points):
             if shape.ndim != 2 or shape.shape != (len(points[0]), 3) or not np.isfinite(shape).all():
                 raise input_error(
                     "a rest shape must be finite points, one row a vertex", where=f"rest shape {k}", got=shape.shape,
                     allowed=f"({len(points[0])}, 3)" if points[0].ndim == 2 else "(n, 3)",
                 )  # fmt: skip
-        curves = tuple(Curve.of(weight) for weight in weights)
+        curves = tuple(Curve.of(weight) for weight in given)
         if len(curves) != len(points) or not points:
             raise input_error("rest shapes need one weight each", got=f"{len(points)} shapes, {len(curves)} weights")
         if any((curve.values < 0.0).any() for curve in curves):
@@ -59,4 +63,6 @@ class RestShapes:
     def at(self, time: float) -> Vector:
         """(k,) weights at a time [s]; they sum to one."""
         values = np.array([curve.at(time) for curve in self.weights])
+        if values.max() > 1e300:  # their sum may be beyond counting
+            values /= values.max()
         return values / values.sum()

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from bunraku.contracts import Array, Flags, Integers, Sparse, Vector, input_error
+from bunraku.contracts import Array, Flags, Integers, Sparse, Vector, input_error, need
 from bunraku.geometry import TriMesh, check_coordinates, cotangent_laplacian, vertex_areas
 from bunraku.numerics import choose
 
@@ -34,6 +34,8 @@ def bind(mesh: TriMesh, skeleton: Skeleton, *, threads: int | None = None) -> Ri
     fit) it takes the nearest bone, and a note says so. Joints whose bones nothing sees carry nothing:
     `rig.idle_joints`.
     """
+    need(TriMesh, "mesh", mesh)
+    need(Skeleton, "skeleton", skeleton, remedy="bk.read_skeleton(file)")
     check_coordinates(mesh.rest, "the mesh")
     if not len(mesh.faces):
         raise input_error("a mesh without faces cannot be bound", got=f"{mesh.point_count} vertices")

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from bunraku.contracts import Points, Sparse, Vector, input_error
+from bunraku.contracts import Points, Sparse, Vector, input_error, is_between
 from bunraku.geometry import TriMesh, first_few
 from bunraku.motion import Animation
 
 from .skeleton import Skeleton
 from .skinning import skinned
 
+_FASTEST = 1e5  # [frames/s] what is beyond is a mistake
 _SUM = 1e-6  # weights of a vertex add up to 1 within this
 
 
@@ -68,8 +69,9 @@ class Rig:
 
 def moments_at(times: Vector, rate: float) -> Vector:
     """(m,) the whole multiples of 1 / rate [s] from the first to the last of times (t,)."""
-    if not (math.isfinite(rate) and rate > 0):
-        raise input_error("the frame rate must be positive", got=rate)
+    if not is_between(rate, 1e-3, _FASTEST):
+        allowed = f"0.001 to {_FASTEST:g} frames/s"
+        raise input_error("the frame rate must be positive", got=repr(rate), allowed=allowed)
     first, last = math.ceil(times[0] * rate - 1e-6), math.floor(times[-1] * rate + 1e-6)
     if last < first:
         raise input_error("no frame of this rate falls into the motion", got=rate, allowed="a higher rate")

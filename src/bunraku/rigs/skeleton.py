@@ -184,6 +184,8 @@ def worlds_of(parents: Integers, local: Array) -> Array:
 
 def _between(times: Vector, asked: Vector) -> tuple[Integers, Integers, Vector]:
     """Samples before and after each asked time, and how far (0 to 1) between them it lies."""
+    if np.isnan(asked).any():
+        raise input_error("a time of a motion must be a number", got="nan")
     place: Vector = np.interp(asked, times, np.arange(len(times), dtype=np.float64))
     whole = np.round(place)
     place = np.where(np.abs(place - whole) < _ON_SAMPLE, whole, place)

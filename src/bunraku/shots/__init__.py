@@ -21,7 +21,8 @@ from .figures import figure as figure
 from .figures import study_sheet as study_sheet
 from .figures import write_study as write_study
 from .folder import check_free as check_free
-from .folder import check_writable as check_writable
+from .folder import check_makeable as check_makeable
+from .folder import make_folder as make_folder
 from .kept import frames_kept as frames_kept
 from .lazy import ShotFrame as ShotFrame
 from .lazy import frames as frames

@@ -222,6 +222,16 @@ def check_writable(path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {there} is read-only; try: another folder or its permissions")
 
 
+def make_folder(path: Path) -> Path:
+    """The folder, made where it is not there; refused in a sentence where that cannot be."""
+    check_writable(path.absolute())
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(path, error) from error
+    return path
+
+
 def point_latest(take: TakeFolder) -> None:
     """Let `latest` beside the take point to it: a link where that is allowed, else a text."""
     if not _VERSION.fullmatch(take.version):
@@ -239,3 +249,11 @@ def point_latest(take: TakeFolder) -> None:
             write_text(pointer, take.version + "\n")
         except OutputError as error:
             _log.warning("the pointer to the latest take was not written: %s", error)
+
+
+def check_makeable(path: Path) -> None:
+    """Refuse a folder that could not be made and written to; nothing is left behind."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    make_folder(path)
+    for one in missing:
+        one.rmdir()

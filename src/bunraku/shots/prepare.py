@@ -13,7 +13,7 @@ from scipy import sparse
 from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
 from bunraku.direction.track import Tests, tracking_job
-from bunraku.geometry import Surface, TriMesh, check_physical, first_few, subdivide
+from bunraku.geometry import MOST_FACES, Surface, TriMesh, check_physical, first_few, subdivide
 from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve, RestShapes
@@ -35,7 +35,6 @@ from .warp import warp_directions
 
 _log = logging.getLogger(__name__)
 _MOST_FRAMES = 1_000_000
-_MOST_FACES = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +234,10 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
 def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, root: Place) -> None:
     """Refuse, before anything large is made, what cannot be meant or cannot be written."""
     faces, levels = len(clip.mesh.faces), table.mesh.split
-    if faces * 4**levels > _MOST_FACES:
+    if faces * 4**levels > MOST_FACES:
         root.at("object").at(*shot.object).at("mesh").at("levels").refuse(
             "the shell would have too many faces", got=f"{levels}, which makes {faces * 4**levels}",
-            allowed=f"up to {_MOST_FACES:g} faces", remedy=f"{max(levels - 1, 0)} or less",
+            allowed=f"up to {MOST_FACES:g} faces", remedy=f"{max(levels - 1, 0)} or less",
         )  # fmt: skip
         root.raise_all()
     whole = bool((numbers == np.round(numbers)).all())

@@ -36,8 +36,8 @@ def retimed(clip: Clip, keys: Keys | None) -> Clip:
     first, last = int(np.ceil(curve.times[0] - 1e-6)), int(np.floor(curve.times[-1] + 1e-6))
     if not 1 <= last - first < _MOST_FRAMES:
         raise input_error(
-            "retiming must span at least two whole frames", where="retime", got=f"{first} to {last}",
-            allowed=f"up to {_MOST_FRAMES} frames",
+            "retiming must span at least two whole frames", where="retime", got=f"{first:g} to {last:g}",
+            allowed=f"2 to {_MOST_FRAMES} frames",
         )  # fmt: skip
     frames = np.arange(first, last + 1, dtype=np.float64)
     seen = np.array([curve.at(frame) for frame in frames])

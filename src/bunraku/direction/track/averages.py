@@ -14,9 +14,10 @@ from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation, Curve
 
 from .caps import region_caps
+from .changing import ChangingTests
 from .independence import dependent_rows
 from .settings import TrackSettings
-from .test_functions import TestFunctions, Tests
+from .test_functions import PointTests, TestFunctions, Tests
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +37,11 @@ def average_constraint(
 
 def independent(tests: Tests) -> Tests:
     """The test functions without those that follow from others, which are named in a warning."""
+    if not isinstance(tests, (TestFunctions, ChangingTests, PointTests)):
+        raise input_error(
+            "not test functions", where="tests", got=type(tests).__name__, allowed="what hierarchy and the like return",
+            remedy="shell, tests = hierarchy(guide.mesh, 3)" if isinstance(tests, tuple) else "tests=None for none",
+        )  # fmt: skip
     if not isinstance(tests, TestFunctions) or tests.nested:
         return tests
     if not tests.count:

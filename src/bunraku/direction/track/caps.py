@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Sparse, Vector, input_error
+from bunraku.contracts import Array, InputError, Sparse, Vector, input_error
 from bunraku.geometry import TriMesh, vertex_areas
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Curve, CurveLike
@@ -21,12 +21,15 @@ def check_caps(cap: Cap | None, pressure: CurveLike | None, stretch: float | Non
     given = [name for name, value in told.items() if value is not None]
     if len(given) > 1:
         raise input_error("only one of cap, cap_pressure and stretch may be given", got=", ".join(given))
-    for name, value in (("cap", cap), ("cap_pressure", pressure)):
+    for name, kind, value in (("cap", "force", cap), ("cap_pressure", "pressure", pressure)):
         if value is None:
             continue
-        numbers = value if isinstance(value, np.ndarray) else Curve.of(value).values
-        if not (numbers >= 0).all():  # infinite is allowed: no cap
-            raise input_error(f"{name} must be a force of zero or more", got=numbers.min() if numbers.size else value)
+        try:
+            numbers = value.astype(np.float64) if isinstance(value, np.ndarray) else Curve.of(value).values
+        except ValueError as error:
+            raise InputError(f"{name}: {error}") from None
+        if not (numbers >= 0).all():  # of an array infinite is allowed: no cap there
+            raise input_error(f"{name} must be a {kind} of zero or more", got=float(numbers[~(numbers >= 0)].flat[0]))
     if stretch is not None and not (isinstance(stretch, (int, float)) and 0.0 < stretch <= 10.0):
         raise input_error("stretch must be a share between 0 and 10", got=stretch, allowed="0.01 is one per cent")
 

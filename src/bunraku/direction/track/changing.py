@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from bunraku.contracts import Sparse, Vector, input_error
+from bunraku.contracts import Sparse, Vector, input_error, need
 from bunraku.geometry import TriMesh
 
 from .test_functions import TestFunctions
@@ -21,12 +21,21 @@ def changing(keys: Sequence[tuple[float, TestFunctions]]) -> ChangingTests:
     All keys have the same number of regions on the same guide and shell; each region becomes the one of the next key
     that it shares most vertices with. The conditions stay exact throughout: what changes is which average is directed.
     """
-    if len(keys) < 2:
-        raise input_error("changing test functions need at least two keys", got=len(keys))
-    times = np.array([float(time) for time, _ in keys])
+    try:
+        times = np.array([float(time) for time, _ in keys])
+    except (TypeError, ValueError):
+        raise input_error(
+            "the keys of test functions must be pairs", got=type(keys).__name__, allowed="[(time, tests), …]"
+        ) from None
+    if len(times) < 2:
+        raise input_error("changing test functions need at least two keys", got=len(times))
     if not np.isfinite(times).all() or not (np.diff(times) > 0).all():
         raise input_error("the keys of test functions must increase in time", got=times.tolist())
     tests = tuple(functions for _, functions in keys)
+    for k, one in enumerate(tests):
+        need(TestFunctions, f"key {k}", one)
+        if one.held is not None:
+            raise input_error("test functions that change cannot have a keyed scale too", where=f"key {k}")
     shapes = {(one.guide.shape, one.shell.shape) for one in tests}
     if len(shapes) > 1:
         raise input_error("the keys of test functions differ in regions or meshes", got=sorted(shapes))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy import linalg, sparse
 
 from bunraku.contracts import Array, Integers, Sparse
 
+_BLOCK = 128
 _LEAST = 1e-10
 """squared sine of the angle between a function and the span of others below which it lies in it"""
 
@@ -27,24 +30,50 @@ def dependent_rows(functions: Sparse) -> Integers:
     core: Sparse = rows[left]
     lengths = np.sqrt(np.asarray(core.multiply(core).sum(axis=1)).reshape(-1))
     core = sparse.csr_array(sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ core)
-    return np.sort(left[_spanned((core @ core.T).toarray())])
+    return np.sort(left[_spanned(core)])
 
 
-def _spanned(gram: Array) -> Integers:
-    """Rows that lie in the span of those before them, from the Gram matrix (m, m) of unit rows."""
-    factor = np.zeros_like(gram)  # Cholesky's, of the rows kept so far
+def _spanned(rows: Sparse) -> Integers:
+    """Those of the unit rows (m, n) that lie in the span of rows before them: Cholesky of their Gram matrix, in blocks.
+
+    Only the factor is kept, and only half of it: thousands of rows that overlap take seconds.
+    """
     kept: list[int] = []
     spanned: list[int] = []
+    factor: list[tuple[Array, Array]] = []  # of each block what lies left of its diagonal, and the triangle on it
+    for begin in range(0, rows.shape[0], _BLOCK):
+        block: Sparse = rows[begin : begin + _BLOCK]
+        share = (rows[kept] @ block.T).toarray()
+        at = 0
+        for left, corner in factor:
+            end = at + len(corner)
+            rest = share[at:end] - left @ share[:at]
+            share[at:end] = linalg.solve_triangular(corner, rest, lower=True, check_finite=False)
+            at = end
+        corner, inside = _pivots((block @ block.T).toarray() - share.T @ share)
+        if inside:
+            factor.append((share[:, inside].T.copy(), corner))
+        kept += [begin + k for k in inside]
+        spanned += [begin + k for k in range(block.shape[0]) if k not in inside]
+    return np.array(spanned, dtype=np.int64)
+
+
+def _pivots(gram: Array) -> tuple[Array, list[int]]:
+    """Cholesky's factor of the rows of a small Gram matrix (m, m) that are not spanned by those before, and which."""
+    with suppress(np.linalg.LinAlgError):
+        whole: Array = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
+        if (np.diagonal(whole) ** 2 > _LEAST).all():  # as a rule
+            return whole, list(range(len(gram)))
+    factor = np.zeros_like(gram)
+    kept: list[int] = []
     for i in range(len(gram)):
         count = len(kept)
         share = linalg.solve_triangular(factor[:count, :count], gram[kept, i], lower=True, check_finite=False)
         rest = gram[i, i] - float(share @ share)
-        if rest <= _LEAST:
-            spanned.append(i)
-            continue
-        factor[count, :count], factor[count, count] = share, np.sqrt(rest)
-        kept.append(i)
-    return np.array(spanned, dtype=np.int64)
+        if rest > _LEAST:
+            factor[count, :count], factor[count, count] = share, np.sqrt(rest)
+            kept.append(i)
+    return factor[: len(kept), : len(kept)].copy(), kept
 
 
 def _core(rows: Sparse) -> Integers:

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Integers, Sparse, input_error
+from bunraku.contracts import Array, Integers, Sparse, input_error, need, whole_number
 from bunraku.geometry import Clustering, TriMesh, cluster_faces, face_areas, first_few
 from bunraku.motion import Animation
 
 from .test_functions import TestFunctions
 
 _log = logging.getLogger(__name__)
+_LARGEST = 2**31 - 1  # of a label: the largest that files have
 FREE = -1
 """the label of what obeys nothing"""
 
@@ -25,6 +26,8 @@ def painted(guide: TriMesh, guide_labels: Integers, shell: TriMesh, shell_labels
     Labels are whole numbers per vertex or per face; −1 is free. A vertex takes the label of most of the area around
     it. Guide and shell may be different meshes. Labels that do not reach a vertex on both are left out with a warning.
     """
+    for name, mesh in (("guide", guide), ("shell", shell)):
+        need(TriMesh, name, mesh)
     on_guide = vertex_labels(guide, guide_labels, "guide")
     on_shell = vertex_labels(shell, shell_labels, "shell")
     known = np.union1d(np.unique(guide_labels), np.unique(shell_labels))
@@ -56,6 +59,7 @@ def animation_regions(
     guide: Animation, count: int, *, compactness: float = 0.5, seed: int = 0, samples: int = 12
 ) -> Clustering:
     """The regions behind `clusters`, by face."""
+    need(Animation, "guide", guide)
     guide.check("guide")
     found = cluster_faces(
         sampled_poses(guide, samples, seed), guide.mesh.faces, count, compactness=compactness, seed=seed
@@ -66,10 +70,9 @@ def animation_regions(
 
 def sampled_poses(guide: Animation, samples: int, seed: int) -> Array:
     """(s, n, 3) poses of the guide, different ones, in order."""
-    if samples < 1:
-        raise input_error("at least one pose must be looked at", where="samples", got=samples)
-    count = min(samples, guide.frame_count)
-    return guide.points[np.sort(np.random.default_rng(seed).choice(guide.frame_count, count, replace=False))]
+    count = min(whole_number("samples", samples, least=1), guide.frame_count)
+    random = np.random.default_rng(whole_number("seed", seed))
+    return guide.points[np.sort(random.choice(guide.frame_count, count, replace=False))]
 
 
 def vertex_labels(mesh: TriMesh, labels: Integers, name: str) -> Integers:
@@ -77,8 +80,11 @@ def vertex_labels(mesh: TriMesh, labels: Integers, name: str) -> Integers:
     given = np.asarray(labels)
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
         raise input_error("labels must be whole numbers, one each", where=name, got=f"{given.dtype} {given.shape}")
-    if (given < FREE).any():
-        raise input_error("labels must be −1 (free) or more", where=name, got=int(given.min()))
+    outside = given[(given < FREE) | (given > _LARGEST)]
+    if len(outside):
+        raise input_error(
+            "labels must be −1 (free) or more", where=name, got=int(outside[0]), allowed=f"−1 to {_LARGEST}"
+        )
     if len(given) == mesh.point_count:
         return given.astype(np.int64)
     if len(given) != len(mesh.faces):

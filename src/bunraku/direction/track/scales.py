@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.constraints import HARD
-from bunraku.contracts import Array, Faces, Flags, Integers, Sparse, Vector, input_error
+from bunraku.contracts import Array, Faces, Flags, Integers, Sparse, Vector, input_error, need
 from bunraku.geometry import TriMesh, cluster_faces, face_areas, region_limits
 from bunraku.motion import Animation, Curve, CurveLike
 
@@ -24,6 +24,7 @@ from .regions import sampled_poses, vertex_labels
 from .test_functions import TestFunctions
 
 _log = logging.getLogger(__name__)
+_SMALLEST, _LARGEST = 1e-9, 1e6  # [m]: what is beyond is a unit mistake
 Parts = Mapping[str, tuple[Integers | Flags, CurveLike]]
 
 
@@ -62,6 +63,7 @@ def scales(
     `scale` may be keyed. `parts` gives parts of the guide a scale of their own: name → (faces as numbers or
     as (f,) flags, scale); the rest has `scale`.
     """
+    need(Animation, "guide", guide)
     guide.check("guide")
     poses = sampled_poses(guide, samples, seed)
     ladders = [
@@ -74,11 +76,11 @@ def scales(
 
 def _divided(mesh: TriMesh, scale: CurveLike, parts: Parts) -> list[tuple[str, Integers, CurveLike]]:
     """The parts and the rest, as faces without overlap."""
+    need(Mapping, "parts", parts, remedy="{name: (faces, scale)}")
     owner = np.full(len(mesh.faces), -1)
     names = list(parts)
-    for k, (name, (faces, _)) in enumerate(parts.items()):
-        chosen = np.asarray(faces)
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
+    for k, name in enumerate(names):
+        chosen = _faces_of(name, parts[name], len(mesh.faces))
         outside = chosen[(chosen < 0) | (chosen >= len(mesh.faces))]
         if len(outside) or not len(chosen):
             raise input_error(
@@ -93,12 +95,29 @@ def _divided(mesh: TriMesh, scale: CurveLike, parts: Parts) -> list[tuple[str, I
     return rest + [(name, np.flatnonzero(owner == k), parts[name][1]) for k, name in enumerate(names)]
 
 
+def _faces_of(name: str, part: object, count: int) -> Integers:
+    """The faces of a part (faces, scale), from numbers or from `count` flags."""
+    if not isinstance(part, Sequence) or isinstance(part, str) or len(part) != 2:
+        raise input_error("a part must be a pair", where=name, got=repr(part)[:60], allowed="(faces, scale)")
+    chosen = np.asarray(part[0])
+    if chosen.dtype == bool and chosen.shape == (count,):
+        return np.flatnonzero(chosen)
+    if chosen.ndim != 1 or (chosen.size and not np.issubdtype(chosen.dtype, np.integer)):
+        raise input_error(
+            "a part's faces must be whole numbers, or one flag a face", where=name,
+            got=f"{chosen.dtype} {chosen.shape}", allowed=f"({count},) flags",
+        )  # fmt: skip
+    return chosen.astype(np.int64)
+
+
 def _ladder(
     name: str, faces: Integers, scale: Curve, mesh: TriMesh, poses: Array, compactness: float, seed: int
 ) -> _Ladder:
     where = name or "scale"
-    if not (scale.values > 0).all():
-        raise input_error("a scale must be a length above zero", where=where, got=float(scale.values.min()))
+    outside = scale.values[(scale.values < _SMALLEST) | (scale.values > _LARGEST)]
+    if len(outside):
+        allowed = f"{_SMALLEST:g} to {_LARGEST:g} m"
+        raise input_error("a scale must be a length above zero", where=where, got=float(outside[0]), allowed=allowed)
     coarse, fine = float(scale.values.max()), float(scale.values.min())
     count = max(int(np.ceil(np.log2(coarse / fine) - 1e-9)), 0)
     sizes = coarse * (fine / coarse) ** (np.arange(count + 1) / max(count, 1))
@@ -107,6 +126,9 @@ def _ladder(
     for level, size in enumerate(sizes):
         before = labels[level - 1] if level else np.zeros(len(faces), dtype=np.int64)
         labels[level] = _split(before, mesh.faces[faces], areas, poses, float(size), compactness, seed)
+        if labels[level].max() + 1 == len(faces):  # a face each: what is finer would say the same again
+            sizes, labels = sizes[: level + 1], labels[: level + 1]
+            break
     return _Ladder(name, faces, sizes, labels, scale)
 
 

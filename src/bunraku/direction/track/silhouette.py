@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Points, Vector, input_error
+from bunraku.contracts import Array, Flags, Points, Vector, input_error, is_between, need
 from bunraku.geometry import TriMesh, edges, vertex_normals
 from bunraku.motion import Animation
 
 from .test_functions import TestFunctions
 
+FARTHEST = 1e7  # [m] from the origin that a camera may stand
 _EDGE_ON = 0.2  # |cosine| between normal and view below which a vertex is on the outline
 _FACING = 0.6  # and above which it is not at all
 _SMOOTHING = 5  # frames over which a region comes to the outline and leaves it
@@ -26,11 +27,22 @@ def silhouette(
     `camera` is where it stands [m]. A region is on the outline as soon as one of its vertices is, seen edge-on or at
     an open border; it comes and goes over a few frames.
     """
-    eye = np.asarray(camera, dtype=np.float64)
-    if eye.shape != (3,) or not np.isfinite(eye).all():
-        raise input_error("the camera must be a point of three finite numbers", got=camera)
-    if not 0.0 <= elsewhere <= 1.0:
-        raise input_error("the strength elsewhere must lie between 0 and 1", got=elsewhere)
+    need(Animation, "guide", guide)
+    need(TestFunctions, "tests", tests, remedy="regions that do not change over time")
+    if tests.guide.shape[1] != guide.mesh.point_count:
+        raise input_error(
+            "test functions belong to another guide", got=f"{tests.guide.shape[1]} vertices",
+            allowed=str(guide.mesh.point_count),
+        )  # fmt: skip
+    try:
+        eye = np.asarray(camera, dtype=np.float64)
+    except (TypeError, ValueError):
+        eye = np.zeros(0)
+    if eye.shape != (3,) or not (np.abs(eye) <= FARTHEST).all():
+        allowed = f"(x, y, z) in metres, up to {FARTHEST:g}"
+        raise input_error("the camera must be a point of three finite numbers", got=repr(camera), allowed=allowed)
+    if not is_between(elsewhere, 0.0, 1.0):
+        raise input_error("the strength elsewhere must lie between 0 and 1", got=repr(elsewhere))
     if tests.held is not None:
         raise input_error("the regions have a strength of their own already", remedy="regions without keyed scales")
     border = _on_border(guide.mesh)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from bunraku.contracts import Array, Integers, Sparse, input_error
+from bunraku.contracts import Array, Integers, Sparse, input_error, is_between, need, whole_number
 from bunraku.geometry import TriMesh, edges
 
 from .test_functions import TestFunctions
@@ -21,8 +21,9 @@ def gaussians(guide: TriMesh, width: float, *, seed: int = 0) -> TestFunctions:
     Distances run along edges, so a bump on an arm does not reach the body beside it. Together the bumps
     are one everywhere: as a scale to obey they stand between regions with sharp borders and the guide's own hats.
     """
-    if not (isinstance(width, (int, float)) and np.isfinite(width) and width > 0):
-        raise input_error("the width of test functions must be a length above zero", got=width)
+    need(TriMesh, "guide", guide, remedy="guide.mesh")
+    if not is_between(width, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
+        raise input_error("the width of test functions must be a length above zero", got=repr(width))
     graph = _edge_graph(guide)
     centres = _spread(graph, guide, float(width), seed)
     values = _bumps(graph, centres, 0.5 * float(width))
@@ -41,7 +42,7 @@ def _edge_graph(mesh: TriMesh) -> Sparse:
 def _spread(graph: Sparse, mesh: TriMesh, spacing: float, seed: int) -> Integers:
     """Vertices about a spacing apart that leave none farther away: each new one is the farthest from the others."""
     used = np.unique(mesh.faces)
-    first = int(used[np.random.default_rng(seed).integers(len(used))])
+    first = int(used[np.random.default_rng(whole_number("seed", seed)).integers(len(used))])
     away = np.full(mesh.point_count, -1.0)
     away[used] = np.inf
     centres = []

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Integers, Sparse, Vector, input_error
+from bunraku.contracts import Integers, Sparse, Vector, input_error, need
 from bunraku.geometry import Embedding, TriMesh, area_mass_matrix, embed, first_few, subdivide
 
 _log = logging.getLogger(__name__)
@@ -71,8 +71,7 @@ class TestFunctions:
     """whether regions contain others (and `held` never holds both of such a pair exactly)"""
 
     def __post_init__(self) -> None:
-        guide: Sparse = sparse.csr_array(self.guide)
-        shell: Sparse = sparse.csr_array(self.shell)
+        guide, shell = _values("guide", self.guide), _values("shell", self.shell)
         if guide.shape[0] != shell.shape[0]:
             raise input_error(
                 "guide and shell must have the same number of test functions",
@@ -132,6 +131,22 @@ class TestFunctions:
         return [self.names[k] if self.names else str(k) for k in rows]
 
 
+def _values(name: str, given: object) -> Sparse:
+    """(k, n) CSR, refused where it is no matrix of finite numbers."""
+    try:
+        found: Sparse = sparse.csr_array(given)
+    except (TypeError, ValueError):
+        found = sparse.csr_array((0,))
+    if found.ndim != 2:
+        allowed = "a matrix (regions, vertices) of numbers"
+        raise input_error("not test functions", where=name, got=type(given).__name__, allowed=allowed)
+    entries = found.tocoo()
+    broken = np.unique(entries.row[~np.isfinite(entries.data)])
+    if len(broken):
+        raise input_error("test functions must be finite", where=f"{name}, regions {first_few(broken)}")
+    return found
+
+
 def _unit_rows(matrix: Sparse) -> Sparse:
     total = np.asarray(matrix.sum(axis=1)).reshape(-1)
     empty = np.flatnonzero(~(np.abs(total) > 0))
@@ -155,8 +170,10 @@ def hierarchy(
         raise input_error(
             "hierarchy needs either levels or a shell", got="neither" if levels is None else "both", remedy="levels=3"
         )
+    need(TriMesh, "guide", guide, remedy="guide.mesh")
     identity = sparse.eye_array(guide.point_count, format="csr")
     if shell is not None:
+        need(TriMesh, "shell", shell)
         return shell, TestFunctions(identity, identity).onto(shell, embed(shell, guide))
     assert levels is not None
     fine, prolongation = subdivide(guide, levels)

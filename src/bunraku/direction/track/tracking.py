@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Points, input_error
+from bunraku.contracts import Array, Flags, Points, input_error, need
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
@@ -97,6 +97,8 @@ def tracking_job(
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
+    need(Animation, "guide", guide)
+    need(TriMesh, "shell", shell)
     check_physical(guide.mesh, "guide")
     guide.check("guide")
     check_physical(shell, "shell")
@@ -111,6 +113,8 @@ def tracking_job(
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
     pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
+    for k, pin in enumerate(pins):
+        need(Pin, f"pins[{k}]", pin)
     pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
     rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
     membrane = Membrane(shell, blend, rest)
@@ -152,7 +156,11 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
     """The blend with the direction of its warp, where a material of it is woven."""
     if not blend.woven or (warp is None and blend.warp is not None):
         return blend
-    given = np.asarray(_GRAIN if warp is None else warp, dtype=np.float64)
+    try:
+        given = np.asarray(_GRAIN if warp is None else warp, dtype=np.float64)
+    except (TypeError, ValueError):
+        allowed = "a direction (3,), or a direction or an angle a face"
+        raise input_error("not a warp", where="warp", got=repr(warp)[:60], allowed=allowed) from None
     if given.shape == (3,):
         given = axis_directions(shell, given)
     return replace(blend, warp=given)
