@@ -9,7 +9,7 @@ import pytest
 
 from bunraku.contracts import InputError
 from bunraku.direction import Take
-from bunraku.direction.track import hierarchy, track, tracking_job
+from bunraku.direction.track import hierarchy, scales, track, tracking_job
 from bunraku.geometry import TriMesh, vertex_areas
 from bunraku.materials import ShellMaterial
 from bunraku.motion import Animation
@@ -141,7 +141,35 @@ def test_strength_scales_a_cap() -> None:
     take = shoot(pulled(0.3), cap=4.0, strength=0.25)
     assert sizes(take).max() == pytest.approx(1.0, rel=1e-3)
     none = shoot(pulled(0.3), cap=4.0, strength=0.0)
-    assert not sizes(none).any()
+    assert not sizes(none).any() and not none.report["held"].any()
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3])
+def test_an_infinite_cap_is_none_at_any_strength(strength: float) -> None:
+    """Strength is then what it is without a cap: a spring, and at zero nothing."""
+    guide = pulled(0.3)
+    free, take = shoot(guide, strength=strength), shoot(guide, strength=strength, cap=np.full(25, np.inf))
+    assert np.allclose(free.animation.points, take.animation.points, rtol=0, atol=1e-12)
+    assert free.report["residual"].max() > 1e-3 and (take.report["held"] == strength).all()
+
+
+def test_a_scale_that_comes_down_under_a_cap_does_not_pop() -> None:
+    """Regions on the way to being exact are springs with a cap too: a generous one changes nothing, a tight one holds.
+
+    A spring k with a cap F far above its pull p is softer by (p/F)²/2: at 1e5 N below 1e-8.
+    """
+    mesh = sheet(8, 8)
+    times = np.arange(13) / 24.0
+    wave = np.outer(np.sin(4 * np.pi * mesh.rest[:, 0]), [0.0, 0.0, 1.0])
+    guide = Animation(mesh, times, np.stack([mesh.rest + 0.1 * t * t * wave for t in times]))
+    tests = scales(guide, [(0.1, 0.5), (0.4, 0.25)])
+    free, wide, tight = (
+        track(guide, mesh, tests, material=CLOTH, threads=1, cap=cap, tolerance=1e-9) for cap in (None, 1e5, 0.05)
+    )
+    assert free.report["residual"].max() > 1e-4  # something was taken in on the way
+    assert np.allclose(free.animation.points, wide.animation.points, rtol=0, atol=1e-8)
+    assert np.allclose(sizes(free), sizes(wide), rtol=0, atol=1e-6 * sizes(free).max())
+    assert sizes(free).max() > 0.1 and sizes(tight).max() <= 0.05 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,16 @@ def test_regions_are_matched_to_those_they_overlap(wave: Animation) -> None:
     assert abs(found.tests[1].shell - first.shell).max() == 0
 
 
+def test_changing_regions_may_serve_several_meshes(wave: Animation) -> None:
+    """Averages are those of the mesh they are asked for, not of the one asked for before."""
+    keys = [blocks(wave.mesh, shift) for shift in (0.0, 0.15)]
+    tests = changing([(0.0, keys[0]), (1.0, keys[1])])
+    wider = wave.mesh.with_rest(wave.mesh.rest * (1.0 + wave.mesh.rest[:, :1]))
+    for mesh in (wave.mesh, wider, wave.mesh):
+        found, wanted = tests.averages_at(1.0, mesh, mesh)[1], keys[1].averages(mesh, mesh)[1]
+        assert abs(found - wanted).max() < 1e-15
+
+
 def test_changing_regions_must_correspond(wave: Animation) -> None:
     nine, four = clusters(wave, 9), clusters(wave, 4)
     for keys, story in [
