@@ -88,7 +88,7 @@ def plate_compliance(
         local = _isotropic_products(mesh, poisson)
         scale = areas / (rigidity * (1.0 - poisson**2))
     else:
-        tensors = _moment_tensors(mesh)
+        tensors = moment_tensors(mesh)
         local, scale = np.einsum("fia,fab,fjb->fij", tensors, flexibility, tensors), areas
     edges, signs = hinges_of_corners(found, len(mesh.faces))
     local = np.repeat(np.repeat(local, edges.shape[1] // 3, axis=1), edges.shape[1] // 3, axis=2)
@@ -110,7 +110,7 @@ def _isotropic_products(mesh: TriMesh, poisson: Vector) -> Array:
     return (1.0 + nu) * product - nu * trace[:, :, None] * trace[:, None, :]
 
 
-def _moment_tensors(mesh: TriMesh) -> Array:
+def moment_tensors(mesh: TriMesh) -> Array:
     """(f, 3, 3) S_i as (s₁₁, s₂₂, s₁₂) in the face's frame: first edge, then across.
 
     With unit edge tangents t, S_i = sym(t_j ⊗ t_k)/((n_i·t_j)(n_i·t_k)): nothing bends along j or k.

@@ -6,7 +6,7 @@ import numpy as np
 
 from bunraku.contracts import Points, Vector
 from bunraku.geometry import TriMesh
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
 _WIDTH, _HEIGHT = 0.5, 0.7  # [m]
 _STOP = 3.5  # [s] the moment everything halts
@@ -41,22 +41,17 @@ def _pose(rest: Points, time: float) -> Points:
     return moved
 
 
-def _smooth(time: float, start: float, end: float) -> float:
-    u = float(np.clip((time - start) / (end - start), 0.0, 1.0))
-    return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)
-
-
 def _twist(time: float) -> float:
-    return np.radians(48.0) * (_smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3))
+    return np.radians(48.0) * (ease(time, 0.3, 1.3) - ease(time, 1.7, 2.3))
 
 
 def _lift(time: float) -> float:
     """The top sinks as it twists and ends lower than it began, so the walls are slack and free to swing."""
-    bounce = _smooth(time, 2.2, 2.8) * 0.035 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
-    return -0.05 * _smooth(time, 0.3, 1.3) + bounce
+    bounce = ease(time, 2.2, 2.8) * 0.035 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
+    return -0.05 * ease(time, 0.3, 1.3) + bounce
 
 
 def _sway(time: float) -> Vector:
     """A shake that grows until it is cut at its fastest moment."""
     phase = 2.0 * np.pi * 1.25 * (time - _STOP)
-    return _smooth(time, 2.0, 2.8) * np.array([0.11 * np.sin(phase), 0.05 * np.sin(2.0 * phase)])
+    return ease(time, 2.0, 2.8) * np.array([0.11 * np.sin(phase), 0.05 * np.sin(2.0 * phase)])

@@ -10,9 +10,9 @@ from scipy.ndimage import gaussian_filter1d
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from bunraku.direction.track import vertex_labels
 from bunraku.geometry import TriMesh, cluster_faces
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
-from .easing import about_x, ease, keyed
+from .easing import about_x, keyed
 from .walker_body import ANKLE, BALL, CHEST, HIP, HIPS, KNEE, walker_mesh
 from .walker_feet import FootPath, Step, foot_path
 from .walker_rig import BONES, Pose, aimed, bent_knee, joints, rotation, skin_weights, skinned

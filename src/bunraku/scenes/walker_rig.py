@@ -9,8 +9,8 @@ from scipy import sparse
 
 from bunraku.contracts import Array, Integers, Points, Sparse, Vector
 from bunraku.geometry import TriMesh, edges
+from bunraku.motion import ease
 
-from .easing import ease
 from .walker_body import ANKLE, BALL, CHEST, ELBOW, HAND, HIP, HIPS, KNEE, SHOULDER, TOE, mirrored
 
 BONES = (

@@ -83,7 +83,7 @@ Caps = Callable[[float], Vector]
 
 
 def _strength(tests: Tests, knobs: TrackSettings, caps: Caps | None) -> Callable[[float], Vector]:
-    """time [s] → (3k,) the strength of the whole times each region's own; where there is a cap the whole scales that."""
+    """time [s] → (3k,) the strength of the whole times each region's own; a cap is scaled by the whole instead."""
     whole, count, held = Curve.of(knobs.strength), tests.count, tests.held
 
     def strength(time: float) -> Vector:

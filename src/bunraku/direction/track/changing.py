@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bunraku.contracts import Sparse, Vector, input_error
 from bunraku.geometry import TriMesh
+from bunraku.motion import ease
 
 from .test_functions import TestFunctions
 
@@ -99,8 +100,7 @@ class ChangingTests:
         """(k, n_guide) and (k, n_shell) at a time [s]."""
         known = self._of(guide, shell)
         k = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.times) - 2))
-        u = float(np.clip((time - self.times[k]) / (self.times[k + 1] - self.times[k]), 0.0, 1.0))
-        u = u**3 * (10.0 + u * (6.0 * u - 15.0))  # C²: the acceleration it asks for has no jump either
+        u = float(ease(time, self.times[k], self.times[k + 1]))  # the acceleration it asks for has no jump either
         return _between(known.guide[k], known.guide[k + 1], u), _between(known.shell[k], known.shell[k + 1], u)
 
     def _of(self, guide: TriMesh, shell: TriMesh) -> _Averages:
