@@ -33,6 +33,12 @@ class Pose:
     places: Points
     """(14, 3) [m] of the bones' joints"""
 
+    @property
+    def moves(self) -> Array:
+        """(14, 3, 4) rest pose to world."""
+        offsets = self.places - np.einsum("bij,bj->bi", self.turns, joints())
+        return np.concatenate([self.turns, offsets[:, :, None]], axis=2)
+
 
 def joints() -> Points:
     """(14, 3) [m] the rest position of the joint each bone turns about."""
@@ -91,12 +97,6 @@ def _neighbour_mean(mesh: TriMesh) -> Sparse:
     return sparse.csr_array(
         0.5 * sparse.eye_array(n) + 0.5 * sparse.diags_array(1.0 / np.asarray(links.sum(axis=1)).reshape(-1)) @ links
     )
-
-
-def skinned(rest: Points, weights: Array, pose: Pose) -> Points:
-    """(n, 3) linear blend skinning."""
-    moved = np.einsum("bij,bnj->bni", pose.turns, rest[None] - joints()[:, None]) + pose.places[:, None]
-    return np.einsum("nb,bni->ni", weights, moved)
 
 
 def rotation(pitch: float = 0.0, yaw: float = 0.0, roll: float = 0.0) -> Array:
