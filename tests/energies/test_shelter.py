@@ -44,8 +44,8 @@ def test_the_shadow_ends_where_the_wall_ends() -> None:
     assert ((exposure > 0.0) & (exposure < 1.0)).any()
 
 
-def test_the_shadow_of_a_small_obstacle_ends_behind_it() -> None:
-    """Half as wide as SPREAD × the distance it stops the straight ray only."""
+def test_the_shadow_of_a_small_obstacle_fades_to_a_quarter() -> None:
+    """Half as wide as SPREAD × the distance it stops the straight ray only, and that at any distance."""
     shell = standing(0.0, 0.1, 1)
     near, far = (_exposure(shell, Wind((5, 0, 0), obstacles=[standing(-d, 1.0)])) for d in (1.0, 30.0))
     assert (near == 0.0).all() and (far == 0.75).all()

@@ -1,7 +1,8 @@
 """Shelter: which faces of a shell the wind reaches.
 
 From four places of each face a ray runs upwind: one straight, three a little apart, so that a shadow has a soft edge
-and ends about ten times as far behind an obstacle as that is wide. A face's exposure is the share that gets away.
+and fades: farther behind an obstacle than about ten times half its width only the straight ray meets it, and a quarter
+of the shadow is left. A face's exposure is the share that gets away.
 """
 
 from __future__ import annotations
