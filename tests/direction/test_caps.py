@@ -17,7 +17,7 @@ from bunraku.testing import sheet
 
 CLOTH = ShellMaterial(young=1e6, poisson=0.3, thickness=4e-4, density=480.0, stretch_damping=2e-3, bend_damping=4e-3)
 
-CLOSE = {"tolerance": 1e-10}
+CLOSE: dict[str, Any] = {"tolerance": 1e-10}
 SAME = 48 * 1e-10 * np.sqrt(2.0)  # [m] 48 steps, each to a tolerance of 1e-10 of the sheet's size
 
 

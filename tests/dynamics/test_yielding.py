@@ -30,7 +30,7 @@ def test_the_force_is_the_slope_of_the_energy(both: Yielding, size: float) -> No
     r, way = size * generator.normal(size=6), generator.normal(size=6)
     slope = both.pull(r, np.zeros(6)) @ way
     steps = [0.1 * size * 0.5**k for k in range(5)]
-    errors = [abs((both.value(r + h * way) - both.value(r - h * way)) / (2 * h) - slope) for h in steps]
+    errors = [float(abs((both.value(r + h * way) - both.value(r - h * way)) / (2 * h) - slope)) for h in steps]
     floors = [ROUNDING * both.value(r) / h for h in steps]
     assert falls_as(2, steps, errors, floors) and slope != 0
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from bunraku.contracts import Points, Vector
 from bunraku.direction import Take
-from bunraku.direction.track import Tests, TrackSettings, hierarchy, pointwise, track
+from bunraku.direction.track import Tests, hierarchy, pointwise, track
 from bunraku.geometry import TriMesh
 from bunraku.materials import ShellMaterial
 from bunraku.motion import Animation, ease
@@ -29,18 +29,16 @@ class Way:
     name: str
     averaged: bool
     strength: float = 1.0
-    enforcement: str | None = None
+    enforcement: str = "position"
 
 
-def ways() -> list[Way]:
-    """Points, springs to points and averages; and conditions on velocities, where the tracker has them."""
-    found = [Way("points", False), Way("springs", False, PENALTY)]
-    if "enforcement" in {field.name for field in fields(TrackSettings)}:
-        found += [Way("points, velocities", False, enforcement="velocity")]
-        found += [Way("averages, velocities", True, enforcement="velocity")]
-    return [*found, Way("averages", True)]
-
-
+WAYS = (
+    Way("points", False),
+    Way("springs", False, PENALTY),
+    Way("points, velocities", False, enforcement="velocity"),
+    Way("averages, velocities", True, enforcement="velocity"),
+    Way("averages", True),
+)
 Shape = Callable[[Points, float], Points]
 """(rest (n, 3), time [s]) → (n, 3): the motion the guide samples, for any points of the sheet"""
 
@@ -96,7 +94,7 @@ def _compared(scene: _Scene, threads: int | None) -> Study:
     anchors = np.arange(mesh.point_count)  # a hierarchy keeps the guide's vertices first
     points = pointwise(mesh, shell, np.stack([anchors, anchors], axis=1))
     rows, panels = [], [Panel("guide", guide, is_guide=True)]
-    for way in ways():
+    for way in WAYS:
         take = _take(guide, shell, averages if way.averaged else points, way, smooth[0], threads)
         away = take.animation.points - smooth
         tug = np.array([tugging(shell, one, anchors, scene.scale) for one in away])
@@ -111,12 +109,8 @@ def _compared(scene: _Scene, threads: int | None) -> Study:
     )  # fmt: skip
 
 
-def _take(
-    guide: Animation, shell: TriMesh, tests: Tests, way: Way, start: Points, threads: int | None
-) -> Take:  # fmt: skip
-    extra = {} if way.enforcement is None else {"enforcement": way.enforcement}
-    run: Callable[..., Take] = track
-    return run(
+def _take(guide: Animation, shell: TriMesh, tests: Tests, way: Way, start: Points, threads: int | None) -> Take:
+    return track(
         guide, shell, tests, material=RUBBER, gravity=(0.0, 0.0, 0.0), substeps=2, start=start, velocity="zero",
-        strength=way.strength, threads=threads, **extra,
+        strength=way.strength, enforcement=way.enforcement, threads=threads,
     )  # fmt: skip
