@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.transform import Rotation
 
 from bunraku.constraints import HARD
 from bunraku.contracts import InputError
@@ -21,6 +22,7 @@ from bunraku.direction.track import (
     scales,
     silhouette,
     track,
+    tracking_job,
 )
 from bunraku.direction.track.independence import dependent_rows
 from bunraku.direction.track.silhouette import _smoothed
@@ -297,6 +299,20 @@ def test_any_coarse_guide_drives_any_fine_mesh() -> None:
     lengths = np.linalg.norm(np.diff(take.animation.points[-1][fine.faces[:, :2]], axis=1)[:, 0], axis=1)
     rest = np.linalg.norm(np.diff(fine.rest[fine.faces[:, :2]], axis=1)[:, 0], axis=1)
     assert np.abs(lengths / rest - 1).max() < 1e-2  # spinning cloth pulls outward a little
+
+
+def test_a_shell_that_hangs_on_its_guide_begins_with_its_velocity() -> None:
+    """Guide and shell turn about the origin with ω: v = ω × x, also beside the guide."""
+    coarse, fine = sheet(3, 2, 1.5, 1.0), sheet(7, 5, 1.5, 1.0)
+    fine = fine.with_rest(fine.rest + [0.0, 0.0, 0.05])
+    turn, times = np.array([0.0, 0.0, 2.0]), np.arange(5) / 96.0
+    poses = [Rotation.from_rotvec(turn * time).apply(np.array(coarse.rest)) for time in times]
+    shell, tests = hierarchy(coarse, shell=fine)
+    job = tracking_job(Animation(coarse, times, np.stack(poses)), shell, tests, material=CLOTH, threads=1)
+    found, wanted = job.start.velocity.reshape(-1, 3), np.cross(turn, fine.rest)
+    moving = Animation(coarse, times, np.stack(poses)).velocity(0.0) - np.cross(turn, coarse.rest)
+    assert np.abs(wanted).max() > 2.0
+    assert np.abs(found - wanted).max() < 2.0 * np.abs(moving).max() + 1e-6  # as good as the guide's own
 
 
 def test_guide_vertices_that_reach_no_shell_are_left_out(caplog: pytest.LogCaptureFixture) -> None:

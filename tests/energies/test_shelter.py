@@ -62,6 +62,16 @@ def test_a_fold_shelters_another() -> None:
     assert (_exposure(both, Wind((5, 0, 0), shelter="obstacles")) == 1.0).all()
 
 
+def test_a_face_does_not_shelter_its_neighbour() -> None:
+    """A hair's fold: the second face leans over the first, upwind of it. Faces that share a vertex are passed through,
+    or every crease of a coarse mesh would stand in its own lee."""
+    rest = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.5], [-0.3, 1.0, 0.5]])
+    assert (_exposure(TriMesh(rest, np.array([[0, 1, 2], [1, 0, 3]])), Wind((5, 0, 0))) == 1.0).all()
+    apart = np.concatenate([rest[:3], rest[[1, 0, 3]] - [0.01, 0.0, 0.0]])
+    first = _exposure(TriMesh(apart, np.array([[0, 1, 2], [3, 4, 5]])), Wind((5, 0, 0)))[0]
+    assert first < 1.0  # two pieces are no neighbours
+
+
 def test_an_obstacle_that_moves_away_lets_the_wind_in() -> None:
     shell, wall = standing(0.0, 1.0), standing(-1.0, 3.0)
     gate = Animation(wall, np.array([0.0, 1.0]), np.stack([wall.rest, wall.rest + [0.0, 10.0, 0.0]]))
