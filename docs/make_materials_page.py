@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
+from math import inf, pi
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,11 +16,11 @@ from PIL import Image
 
 from bunraku.materials import PRESETS, ShellMaterial
 from bunraku.motion import Curve
-from bunraku.shots import AxesSettings, SwatchSettings, write_axes, write_swatches
+from bunraku.shots import AXES, AxesSettings, SwatchSettings, write_axes, write_swatches
 
 PAGE = Path(__file__).parent / "materials.md"
 PICTURES = Path(__file__).parent / "pictures"
-SHEETS = {"swatches": 1500, "axes_bending": 1000}  # [pixels] width
+SHEETS = {"swatches": 1500, **{f"axes_{name}": 1000 for name in AXES}}  # [pixels] width
 
 _HEAD = """# Materials
 
@@ -35,7 +36,9 @@ warp = "uv"
 ![Every preset laid over a round stand](pictures/swatches.webp)
 
 `bunraku swatches` draws this picture: a square of 36 cm of each preset on a stand of 18 cm, as in the drape test of
-textile laboratories, let down slowly; there is no contact between folds.
+textile laboratories. Each is let down slowly, from broad folds to its own, on cells of half its bending length: cloth
+let fall at once buckles in folds of a few cells, and they stay. There is no contact between folds. The foil has been
+crumpled and smoothed out before: its rest shape has creases.
 
 """
 
@@ -59,13 +62,22 @@ fight it.
 
 **Bending apart from stretching.** `bend_scale` multiplies the bending stiffness alone.
 
+**Setting.** Paper, cellophane and foil set where they are bent further than `yield_curvature`: 2 ε/h for a solid sheet
+of thickness h whose surface yields at the strain ε. [Shells that set](plasticity.md) tells the rule and `hardening`. A
+mesh shows curvatures up to about π over its edge, so creases need fine meshes, with edges of at most
+
+SETTING
+
+and what yields beyond what a mesh can show stays elastic on it. For creases on a coarser mesh take a smaller
+`yield_curvature`: what matters to the eye is the fold, not the radius of its edge.
+
 ## Two knobs against each other
 
-`bunraku axes bending` and `bunraku axes damping` run the twisting box for every combination of two knobs and draw all
-takes on one sheet. Red is the inside of the box, seen where a fold has passed through another: there is no contact.
+`bunraku axes NAME` runs the twisting box for every combination of two knobs and draws all takes on one sheet. Each
+picture tells its number. Dark or red patches are the inside of the box, where a fold has passed through another: there
+is no contact.
 
-![Stretching against bending stiffness](pictures/axes_bending.webp)
-"""
+SHEETS"""
 
 
 def page() -> str:
@@ -77,8 +89,27 @@ def page() -> str:
     others = [_others(name, preset.material) for name, preset in PRESETS.items()]
     return (
         _HEAD + "\n".join(rows) + "\n\n" + "Where the numbers come from:\n\n" + "\n".join(sources)
-        + "\n\nWhat else differs from a bare material:\n\n" + "\n".join(others) + "\n" + _TAIL
+        + "\n\nWhat else differs from a bare material:\n\n" + "\n".join(others) + "\n"
+        + _TAIL.replace("SETTING", _setting()).replace("SHEETS", "\n\n".join(_sheet(name) for name in AXES) + "\n")
     )  # fmt: skip
+
+
+def _setting() -> str:
+    """The coarsest mesh on which each preset can set at all."""
+    limits = {name: one.material.yield_curvature for name, one in PRESETS.items()}
+    told = [f"* **{name}**: {_figures(1e3 * pi / k)} mm ({_figures(k)}/m)" for name, k in limits.items() if k < inf]
+    return "\n".join(told)
+
+
+def _sheet(name: str) -> str:
+    """A sheet of axes with what it shows."""
+    about = AXES[name].about
+    told = {
+        "bent": "*Bent* is the root mean square of the curvatures by which the faces differ from their rest shape.",
+        "moves": "*Moves* is the root mean square of the speed over the exposure.",
+    }["moves" if AXES[name].exposure else "bent"]
+    picture = f"\n\n![{about[0].upper()}{about[1:]}](pictures/axes_{name}.webp)"
+    return f"**{name}**: {about}. {told}" + (picture if (PICTURES / f"axes_{name}.webp").is_file() else "")
 
 
 def _figures(value: float) -> str:
@@ -114,7 +145,8 @@ def make_pictures() -> None:
     PICTURES.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder:
         write_swatches(Path(folder) / "swatches.png", SwatchSettings())
-        write_axes(Path(folder) / "axes_bending.png", "bending", AxesSettings())
+        for name in AXES:
+            write_axes(Path(folder) / f"axes_{name}.png", name, AxesSettings())
         for name, width in SHEETS.items():
             keep(Path(folder) / f"{name}.png", width)
 

@@ -1,53 +1,71 @@
 """Makes the pictures of docs/scenes.md from the demos' own shots and from the figures.
 
-.venv/bin/python docs/make_scene_pictures.py [NAME …]
+.venv/bin/python docs/make_scene_pictures.py [NAME …] [--mocap FILE.bvh]
+
+Names are figures, `bag`, `walker`, or `bag_mocap`, which needs the file. Without names: all of them.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import bunraku as bk
-from bunraku.render import GUIDE, STUDIO, Camera, Image, framing, moments, picture, rows_sheet, write_webp
+from bunraku.render import GUIDE, Image, Style, framing, picture, rows_sheet, write_webp
 from bunraku.shots import DEMOS, FIGURES, demo_files, figure, study_sheet, write_demo
 
 PICTURES = Path(__file__).parent / "pictures"
-MOST = 450_000  # [bytes] of a picture
+MOST = 390_000  # [bytes] of a picture
 SIZE = (420, 480)
-BESIDE = (2.6, 0.55, 2.4)
-"""[m] of the camera that walks along with the walker"""
+MOMENTS = {
+    "bag": [4, 8, 13, 16, 19, 24, 29],
+    "bag_mocap": [2, 6, 9, 12, 15, 18, 21, 26],
+    "walker": [10, 20, 30, 40, 62, 70, 86, 95, 102, 118],
+}
+"""frames worth a picture"""
 
 
-def main(names: list[str]) -> None:
-    """Draw the demos and figures of those names, or all but the box, which the README shows."""
-    for name in names or [*(one for one in DEMOS if one != "box"), *FIGURES]:
-        sheet = study_sheet(name, figure(name).study(None)) if name in FIGURES else _demo(name)
+def main() -> None:
+    """Draw what was asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--mocap", type=Path)
+    args = parser.parse_args()
+    driven = ["bag_mocap"] if args.mocap else []
+    for name in args.names or ["bag", "walker", *driven, *FIGURES]:
+        sheet = study_sheet(name, figure(name).study(None)) if name in FIGURES else demo_sheet(name, args.mocap)
         write_webp(PICTURES / f"{name}.webp", [sheet], 1.0, max_bytes=MOST)
 
 
-def _demo(name: str) -> Image:
+def demo_sheet(name: str, mocap: Path | None) -> Image:
+    """Run a demo, and draw its guide and its take."""
+    given = mocap if name == "bag_mocap" else None
+    own = name.removesuffix("_mocap")
     with TemporaryDirectory() as folder:
-        shot = write_demo(name, Path(folder))
-        guide = bk.read_animation(Path(folder) / demo_files(name)[1])
-        take = bk.read_animation(shot.run(out=Path(folder) / "take").folder / f"{name}.usdc")
-    chosen = [4, 8, 13, 16, 19, 24, 29] if name.startswith("bag") else [int(k) for k in moments(take.frame_count, 8)]
-    far = framing([guide.points], ground=0.0, aspect=SIZE[0] / SIZE[1], direction=(-0.7, -0.25, -0.8))
-    rows = []
-    for animation, style in ((guide, GUIDE), (take, STUDIO)):
-        rows.append([
-            picture(animation.points[k], animation.mesh.faces, _beside(guide, k) if name == "walker" else far,
-                    size=SIZE, style=style, ground=0.0)
+        shot = write_demo(own, Path(folder), given)
+        guide = bk.read_animation(Path(folder) / demo_files(own, given)[1])
+        take = bk.read_animation(shot.run(out=Path(folder) / "take").folder / f"{own}.usdc")
+    return pair_sheet(guide, take, DEMOS[own].style, MOMENTS[name])
+
+
+def pair_sheet(guide: bk.Animation, take: bk.Animation, style: Style, chosen: list[int]) -> Image:
+    """Guide above, take below; the camera goes along."""
+    path = guide.points.mean(axis=1)
+    camera = framing(
+        [guide.points[chosen] - path[chosen][:, None]], aspect=SIZE[0] / SIZE[1], direction=(-0.8, -0.22, -0.75)
+    )
+    rows = [
+        [
+            picture(
+                one.points[k] - path[k], one.mesh.faces, camera, size=SIZE, style=look, ground=-float(path[k, 1])
+            )
             for k in chosen
-        ])  # fmt: skip
+        ]
+        for one, look in ((guide, GUIDE), (take, style))
+    ]  # fmt: skip
     return rows_sheet(rows, [str(k + 1) for k in chosen], ["guide", "take"])
 
 
-def _beside(guide: bk.Animation, k: int) -> Camera:
-    x, y, z = 0.0, 0.55, float(guide.points[k, :, 2].mean())
-    return Camera((x + BESIDE[0], y + BESIDE[1], z + BESIDE[2]), (x, y, z))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -280,7 +280,7 @@ def test_demos_are_listed_and_misspelt_ones_answered(bunraku):
     code, out, _ = bunraku("demo", "--list")
     assert code == 0 and out.startswith("box  ")
     code, _, err = bunraku("demo", "bax")
-    assert code == 2 and "there is no such demo (got 'bax'); allowed: box, bag, bag_flowy, walker; try: " in err
+    assert code == 2 and "there is no such demo (got 'bax'); allowed: box, bag, bag_flowy, bag_accordion, " in err
 
 
 def test_help_and_version(bunraku):

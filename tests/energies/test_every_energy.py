@@ -25,7 +25,7 @@ from bunraku.energies import (
 )
 from bunraku.geometry import TriMesh, chambers, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
-from bunraku.motion import Curve
+from bunraku.motion import Curve, RestShapes
 from bunraku.testing import (
     Probe,
     check_energy,
@@ -93,6 +93,11 @@ FIXTURES: dict[str, dict[str, Maker]] = {
     "StrainLimitEnergy": {
         "limited": lambda mesh, material, state: Case(
             StrainLimit(mesh, limited(mesh)).at(state, DT), grown=1.4, sharp=0.1
+        ),
+        "limited, from a blend of rest shapes": lambda mesh, material, state: Case(
+            StrainLimit(mesh, limited(mesh), RestShapes.between(mesh.rest, 1.2 * mesh.rest, 0.5)).at(state, DT),
+            grown=1.5,
+            sharp=0.1,
         ),
     },
     "BendingEnergy": {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import InputError, State
-from bunraku.energies import Bending, Membrane
+from bunraku.energies import Bending, Membrane, StrainLimit
 from bunraku.geometry import TriMesh, crinkle
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import RestShapes
@@ -148,3 +148,22 @@ def test_a_rest_shape_of_another_mesh_is_refused(cloth: TriMesh, damped: Materia
         Membrane(cloth, damped, RestShapes([flat], [1.0]))
     with pytest.raises(InputError, match="from 0 to 1"):
         RestShapes.between(cloth.rest, crinkle(sheet(8, 8), depth=0.1, wavelength=0.5), 1.5)
+
+
+def test_a_strain_limit_is_measured_from_the_blended_rest_shape(cloth: TriMesh) -> None:
+    """Squared lengths blend: of the mesh and one of √2 the size, a share w gives √(1 + w) the size; limit ten percent.
+
+    Just below 1.1 √(1 + w) nothing is held back, just beyond it something is; the cost is that of a mesh of this size.
+    """
+    blend = MaterialBlend.uniform(ShellMaterial(young=1e5, strain_limit=0.1), len(cloth.faces))
+    grown = RestShapes.between(cloth.rest, np.sqrt(2.0) * cloth.rest, [[0.0, 0.0], [1.0, 1.0]])
+    limits = StrainLimit(cloth, blend, grown)
+    for time in (0.0, 0.5, 1.0):
+        size = np.sqrt(1.0 + time)
+        assert limits.elastic(time).value(1.099 * size * cloth.rest) == 0.0
+        itself = StrainLimit(cloth.with_rest(size * cloth.rest), blend).elastic(0.0)
+        x = 1.12 * size * cloth.rest
+        assert limits.elastic(time).value(x) == pytest.approx(itself.value(x), rel=1e-9)
+        assert limits.elastic(time).value(x) > 0.0
+        state = State(time - 0.01, x.reshape(-1), np.zeros(x.size))
+        assert limits.at(state, 0.01).value(x) == pytest.approx(itself.value(x), rel=1e-9)

@@ -48,7 +48,7 @@ def test_a_sphere_by_the_same_way_has_its_area() -> None:
 
 
 def test_no_pops(checks) -> None:
-    checks.no_pops(walking_x, (48.0, 192.0))
+    checks.no_pops(walking_x, (36.0, 144.0))
 
 
 def test_weights_are_shares_and_soles_are_the_feet_s_alone(weights: Array) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bunraku.direction import Pin
 from bunraku.shots import Report, TakeOutcome, read_shot
 from bunraku.shots.curves import Line, chart
-from bunraku.shots.page import Page
+from bunraku.shots.page import Page, _charts
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.report import Measured
 from bunraku.shots.sentences import ranges, sentences, share
@@ -151,6 +151,19 @@ def test_steps_that_did_not_converge_are_named(prepared: Prepared, measured: Mea
     assert line.startswith("missed: On 2 frames (12, 14) a step used up its Newton iterations") and "0.002 m" in line
     one = replace(prepared, shot=replace(prepared.shot, physics=replace(prepared.shot.physics, iterations=1)))
     assert told(one, slow)[1].startswith("note: Each step took 1 Newton iteration, as asked")
+
+
+def test_what_has_set_is_told_and_drawn(prepared: Prepared, measured: Measured):
+    """By the frame after which no more sets; hinges where hinges set; and an elastic material says nothing."""
+    assert not any("set" in line.split() for line in told(prepared, measured))
+    some = replace(measured, arrays={**measured.arrays, "yielded": np.array([0.0, 0.05, 0.124, 0.124])})
+    assert "note: 12 % of the faces have set by frame 13." in told(prepared, some)
+    none = replace(measured, arrays={**measured.arrays, "yielded": np.zeros(4)})
+    assert "note: No face was bent beyond its yield curvature: nothing has set." in told(prepared, none)
+    hinge = replace(prepared, shot=replace(prepared.shot, physics=replace(prepared.shot.physics, bending="hinge")))
+    assert "note: 12 % of the hinges have set by frame 13." in told(hinge, some)
+    assert any("Share that has set" in drawn for drawn in _charts(some))
+    assert not any("Share that has set" in drawn for drawn in _charts(measured))
 
 
 def test_a_stop_comes_first(prepared: Prepared, measured: Measured):

@@ -8,7 +8,7 @@ changes the stiffness, not the shape.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from plates import coordinates_of, equilibrium, strip
@@ -39,10 +39,19 @@ def sheet_of(mesh: TriMesh, hardening: float = 0.0, limit: float = YIELD) -> Mat
     return MaterialBlend.uniform(material, len(mesh.faces))
 
 
-def read(kind_mesh: TriMesh, direction: float, plate: bool = True) -> Vector:
+def woven_of(mesh: TriMesh, warp: float) -> MaterialBlend:
+    """A woven sheet that sets: the weft a third as stiff as the warp, which runs at this angle from x [rad]."""
+    material = ShellMaterial(
+        young=1e7, weft=3.3e6, shear=8e5, poisson=0.3, thickness=5e-3, yield_curvature=YIELD
+    )  # fmt: skip
+    along = np.tile([np.cos(warp), np.sin(warp), 0.0], (len(mesh.faces), 1))
+    return replace(MaterialBlend.uniform(material, len(mesh.faces)), warp=along)
+
+
+def read(kind_mesh: TriMesh, direction: float, plate: bool = True, blend: MaterialBlend | None = None) -> Vector:
     """(k,) what the yield rule reads, over the true curvature, on a cylinder of curvature one."""
     x = rolled(kind_mesh.rest - [0.5, 0.5, 0.0], 1.0, direction)
-    bending = Bending(kind_mesh, sheet_of(kind_mesh), plate=plate)
+    bending = Bending(kind_mesh, blend or sheet_of(kind_mesh), plate=plate)
     return bending.curvature(State(0.0, x.reshape(-1), np.zeros(x.size)))
 
 

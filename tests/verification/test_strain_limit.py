@@ -7,7 +7,7 @@ import pytest
 
 import bunraku as bk
 from bunraku.contracts import Vector
-from bunraku.energies import StrainLimit, strains
+from bunraku.energies import Membrane, StrainLimit, strains
 from bunraku.energies.membrane import corner_gradients
 from bunraku.energies.strain_limit import FIRM
 from bunraku.materials import MaterialBlend, ShellMaterial
@@ -48,6 +48,17 @@ def test_hung_cloth_stays_within_a_tenth_of_its_limit_and_every_step_converges()
     before, after = (int(take.report["iterations"].sum()) for take in (without, limited))
     print(f"largest strain {free:.3f} free, {held:.4f} limited; {before} and {after} Newton iterations")
     assert after <= 4 * before
+
+
+def test_what_the_limit_holds_is_part_of_the_stretching_energy() -> None:
+    """The frame whose limit costs most: its `stretching` is the membrane's and the limit's together."""
+    _, take = hung(LIMIT)
+    mesh = take.animation.mesh
+    blend = MaterialBlend.uniform(ShellMaterial(**HEAVY, strain_limit=LIMIT), len(mesh.faces))
+    own = np.array([Membrane(mesh, blend).elastic(0.0).value(x) for x in take.animation.points])
+    held = np.array([StrainLimit(mesh, blend).elastic(0.0).value(x) for x in take.animation.points])
+    assert held.max() > 0.01 * own.max()
+    assert take.report["stretching"] == pytest.approx(own + held, rel=1e-12)
 
 
 @pytest.mark.parametrize("excess", [0.1, 0.3])

@@ -30,9 +30,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(AXES))
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the sheet goes (default: here)")
     parser.add_argument("--grid", type=int, default=AxesSettings.grid, metavar="N", help="values a knob (default: 3)")
-    parser.add_argument(
-        "--levels", type=int, default=AxesSettings.levels, metavar="N", help="how fine the box is (default: 3)"
-    )
+    parser.add_argument("--levels", type=int, metavar="N", help="how fine the box is (default: the axes' own)")
     parser.add_argument("--seconds", type=float, metavar="S", help="the moment shown (default: the axes' own)")
     add_threads(parser)
     parser.set_defaults(run=run)
@@ -51,7 +49,6 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     settings = AxesSettings(args.grid, args.levels, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
     check_writable(folder.absolute())
-    folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"axes_{args.name}.png"
     write_axes(target, args.name, settings, performance.show.say)
     performance.show.say(f"wrote {target}")

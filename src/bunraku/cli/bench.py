@@ -10,8 +10,9 @@ from bunraku.bench import BENCHES
 from .performance import DONE, Performance, add_threads
 
 _EXAMPLE = """\
-example:
+examples:
   bunraku bench step        what one Newton iteration costs at 1.6k, 3k, 10k and 50k vertices (about two minutes)
+  bunraku bench tracks      the paper's scenes, tracked and untracked (about three minutes)
 
 Timings are noisy: close other programs, and trust the ratios, which are measured in one run.
 """

@@ -24,6 +24,7 @@ examples:
   bunraku demo                 the twisting box, in ./demo
   bunraku demo --list          which demos there are
   bunraku demo box --out look  everything in the folder ./look
+  bunraku demo bag --mocap backflip.bvh   the bag driven by motion capture
 """
 
 
@@ -35,6 +36,7 @@ def add(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument("name", nargs="?", default="box", metavar="NAME", help="which demo (default: box)")
     parser.add_argument("--list", action="store_true", help="list the demos and stop")
+    parser.add_argument("--mocap", type=Path, metavar="FILE", help="a skeleton (BVH, glTF, USD) that drives a bag")
     parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
     add_options(parser)
     parser.set_defaults(run=run)
@@ -47,20 +49,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace, performance: Performance) -> int:
     if args.list:
-        performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in DEMOS.items()))
+        performance.show.say("\n".join(f"{name:<14} {one.title}" for name, one in DEMOS.items()))
         return DONE
     demo(args.name)
     if args.out is None:
-        shot = write_demo(args.name, Path(_FOLDER))
+        shot = write_demo(args.name, Path(_FOLDER), args.mocap)
         return _make(args, shot, performance, None)
     folder = Path(args.out)
     check_free(folder)
     check_writable(folder.absolute())
     made = not folder.exists()
     try:
-        return _make(args, write_demo(args.name, folder), performance, folder)
+        return _make(args, write_demo(args.name, folder, args.mocap), performance, folder)
     except BaseException:
-        _undo(folder, args.name, made)
+        _undo(folder, demo_files(args.name, args.mocap), made)
         raise
 
 
@@ -68,17 +70,17 @@ def _make(args: argparse.Namespace, shot: Shot, performance: Performance, out: P
     performance.again = resume_command(str(shot.source), str(out) if out else None, None)
     result = run_shot(
         without_preview(shot, args.no_preview), out=out, threads=args.threads, progress=performance.tell,
-        beside=demo_files(args.name) if out else (),
+        beside=demo_files(args.name, args.mocap) if out else (),
     )  # fmt: skip
     code = performance.close(result, strict=args.strict)
     performance.show.say(f"\nChange {shot.source} and run it again: {own_name()} run {shot.source}")
     return code
 
 
-def _undo(folder: Path, name: str, made: bool) -> None:
+def _undo(folder: Path, files: tuple[str, str], made: bool) -> None:
     """Take back the files of a demo that could not begin."""
     if not (folder / "provenance.json").exists():
-        for one in demo_files(name):
+        for one in files:
             (folder / one).unlink(missing_ok=True)
         if made and not any(folder.iterdir()):
             folder.rmdir()

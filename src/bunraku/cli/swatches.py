@@ -29,7 +29,9 @@ def add(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="NAME", help="which presets (default: all)")
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the picture goes (default: here)")
-    parser.add_argument("--cells", type=int, default=SwatchSettings.cells, metavar="N", help="cells of a side")
+    parser.add_argument(
+        "--cells", type=int, default=SwatchSettings.cells, metavar="N", help="cells of a side (default: by material)"
+    )
     parser.add_argument("--seconds", type=float, default=SwatchSettings.seconds, help="how long each falls")
     add_threads(parser)
     parser.set_defaults(run=run)
@@ -45,7 +47,6 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     settings = SwatchSettings(names, cells=args.cells, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
     check_writable(folder.absolute())
-    folder.mkdir(parents=True, exist_ok=True)
     write_swatches(folder / _NAME, settings, performance.show.say)
     performance.show.say(f"wrote {folder / _NAME}")
     return DONE

@@ -41,6 +41,9 @@ from .yielding import SHARPNESS, Yielding, capped_rows
 
 MET = 1e-9
 """share of the body's size within which a hard condition counts as met"""
+PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
+"""what a step's seconds are counted by, besides their total: the matrix, its factors, solving with them, and the
+line search's and Newton's look at the energies"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,35 @@ class Frozen:
         return np.concatenate([np.zeros(0), *(rows.residual(x) for rows in self.rows)])
 
 
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """A problem for Newton that counts what it takes to look at the energies."""
+
+    problem: Frozen
+    seconds: dict[str, float]
+
+    def value(self, x: Points, multipliers: Vector) -> float:
+        begin = time.perf_counter()
+        found = self.problem.value(x, multipliers)
+        self.seconds["energy"] += time.perf_counter() - begin
+        return found
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        begin = time.perf_counter()
+        found = self.problem.gradient(x, multipliers)
+        self.seconds["gradient"] += time.perf_counter() - begin
+        return found
+
+    def distance(self, x: Points) -> float:
+        return self.problem.distance(x)
+
+    def follow(self, x: Points) -> object:
+        return self.problem.follow(x)
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        return self.problem.revise(x, multipliers)
+
+
 class ImplicitEuler:
     """Steps a system; the symbolic analysis is made once, with the first step."""
 
@@ -164,14 +196,13 @@ class ImplicitEuler:
 
     def step(self, state: State, dt: float) -> Solution[State]:
         """One step of length dt [s]."""
+        begin = time.perf_counter()
         problem = self.freeze(state, dt)
         run = Progress(problem.target, np.zeros(len(problem.stiffness)))
-        seconds = {"assemble": 0.0, "factor": 0.0, "solve": 0.0}
-        begin = time.perf_counter()
+        seconds = dict.fromkeys(PARTS, 0.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             outcome = self._solve(problem, run, seconds)
             x = run.x if np.isfinite(run.x).all() else state.q.reshape(-1, 3)
-        seconds["total"] = time.perf_counter() - begin
         after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
         residual = problem.residual(x)
         worst = float(np.abs(residual[problem.hard]).max(initial=0.0))
@@ -180,6 +211,7 @@ class ImplicitEuler:
         if outcome.usable:
             after = replace(after, memory={**state.memory, **problem.follow(x)})
             after = replace(after, memory=self._system.remember(after))
+        seconds["total"] = time.perf_counter() - begin
         stats = {
             "iterations": run.iterations,
             "factorisations": run.factorisations,
@@ -200,10 +232,11 @@ class ImplicitEuler:
             step, change = self.direct(problem, x, gradient, exact, seconds)
             return step, change + problem.forces(x, multipliers)
 
+        watched = _Watched(problem, seconds)
         try:
             if self._settings.iterations is not None:
-                return take_steps(problem, direction, run, self._settings.iterations)
-            return minimise(problem, direction, run, self._settings)
+                return take_steps(watched, direction, run, self._settings.iterations)
+            return minimise(watched, direction, run, self._settings)
         except FactorisationError:
             return Outcome.FACTORISATION_FAILED
 
@@ -222,12 +255,13 @@ class ImplicitEuler:
         begin = time.perf_counter()
         saddle = self._saddle or self._analyse(problem)
         blocks = problem.blocks(x)
-        assembled = time.perf_counter()
         bend = None
         if len(problem.yielding.triples) and multipliers is not None:
             bend = problem.yielding.compliance(problem.stretch(x), multipliers)
         border = problem.jacobian.data if problem.rows else None
-        saddle.factor(blocks, problem.stiffness, border=border, compliance=bend)
+        saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend)
+        assembled = time.perf_counter()
+        saddle.refactor()
         seconds["assemble"] += assembled - begin
         seconds["factor"] += time.perf_counter() - assembled
 

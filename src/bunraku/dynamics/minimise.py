@@ -136,7 +136,10 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         found = _search(problem, run, along, gradient)
         if found is not None:
             before = gradient, step, along
+            cut_short = _largest(found - run.x) < _CUT_SHORT * _largest(along)
             run.x, run.multipliers = found, multipliers
+            if cut_short:
+                problem.follow(run.x)  # of an angle's branch the end may be near: see below
         elif returns < _MOST_RETURNS and _meet(problem, direction, run, small):
             returns, before = returns + 1, None  # what looked uphill was the way back to the conditions
         elif fresh and before is None:
@@ -164,6 +167,7 @@ def _meet(problem: Problem, direction: Direction, run: Progress, small: float) -
 
 
 _MOST_RETURNS = 5  # where rounding keeps the conditions away, the line search has the last word
+_CUT_SHORT = 0.05  # share of a step; less looks like a jump of the energy on the way
 _MOST_TURNS = 4  # faces that turn over in one step
 _NEAR = 0.1
 """share of a converged step by which conditions may be missed on the way"""

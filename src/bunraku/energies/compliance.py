@@ -10,6 +10,8 @@ from bunraku.contracts import Array, Flags, Integers, Stencil, Vector
 from bunraku.geometry import Hinges, TriMesh, face_areas
 from bunraku.numerics import Pattern, choose
 
+from .plasticity import moment_tensors
+
 
 @dataclass(frozen=True, eq=False)
 class Compliance:
@@ -89,7 +91,7 @@ def plate_compliance(
         scale = areas / (rigidity * (1.0 - poisson**2))
     else:
         tensors = moment_tensors(mesh)
-        local, scale = np.einsum("fia,fab,fjb->fij", tensors, flexibility, tensors), areas
+        local, scale = np.einsum("fai,fab,fbj->fij", tensors, flexibility, tensors), areas
     edges, signs = hinges_of_corners(found, len(mesh.faces))
     local = np.repeat(np.repeat(local, edges.shape[1] // 3, axis=1), edges.shape[1] // 3, axis=2)
     signed = signs[:, :, None] * signs[:, None, :]  # zero where an edge has no hinge
@@ -108,29 +110,6 @@ def _isotropic_products(mesh: TriMesh, poisson: Vector) -> Array:
         product[:, i, j] = product[:, j, i] = mixed
     nu = poisson[:, None, None]
     return (1.0 + nu) * product - nu * trace[:, :, None] * trace[:, None, :]
-
-
-def moment_tensors(mesh: TriMesh) -> Array:
-    """(f, 3, 3) S_i as (s₁₁, s₂₂, s₁₂) in the face's frame: first edge, then across.
-
-    With unit edge tangents t, S_i = sym(t_j ⊗ t_k)/((n_i·t_j)(n_i·t_k)): nothing bends along j or k.
-    """
-    corner = mesh.rest[mesh.faces]
-    length = np.linalg.norm(corner[:, 1] - corner[:, 0], axis=1)
-    foot = np.sum((corner[:, 2] - corner[:, 0]) * (corner[:, 1] - corner[:, 0]), axis=1) / length
-    height = 2.0 * face_areas(mesh.rest, mesh.faces) / length
-    zero = np.zeros_like(length)
-    flat = np.stack([np.stack(p, axis=1) for p in ((zero, zero), (length, zero), (foot, height))], axis=1)
-    tangents = np.stack([flat[:, (i + 2) % 3] - flat[:, (i + 1) % 3] for i in range(3)], axis=1)
-    tangents /= np.linalg.norm(tangents, axis=2, keepdims=True)
-    normals = np.stack([-tangents[:, :, 1], tangents[:, :, 0]], axis=2)
-    out = np.empty((len(flat), 3, 3))
-    for i, (j, k) in enumerate([(1, 2), (2, 0), (0, 1)]):
-        tj, tk = tangents[:, j], tangents[:, k]
-        scale = np.sum(normals[:, i] * tj, axis=1) * np.sum(normals[:, i] * tk, axis=1)
-        out[:, i, :2] = tj * tk / scale[:, None]
-        out[:, i, 2] = 0.5 * (tj[:, 0] * tk[:, 1] + tj[:, 1] * tk[:, 0]) / scale
-    return out
 
 
 def hinge_compliance(mesh: TriMesh, found: Hinges, rigidity: Vector, poisson: Vector) -> Compliance:

@@ -39,8 +39,6 @@ import numpy as np
 from bunraku.contracts import Array, Integers, Vector
 from bunraku.geometry import Hinges, TriMesh
 
-from .compliance import moment_tensors
-
 SLACK = 1e-3
 """share of the yield curvature by which a face may stay beyond it after a step"""
 PASSES = 4
@@ -82,7 +80,7 @@ def plate_gauge(
         flexibility[:, 0, 1] = flexibility[:, 1, 0] = -poisson
         flexibility[:, 2, 2] = 2.0 * (1.0 + poisson)
         flexibility /= (rigidity * (1.0 - poisson**2))[:, None, None]
-    maps = flexibility @ np.swapaxes(moment_tensors(mesh), 1, 2)
+    maps = flexibility @ moment_tensors(mesh)
     maps[:, 2] *= 0.5
     return Gauge(edges, np.repeat(maps, edges.shape[1] // 3, axis=2) * signs[:, None, :])
 
@@ -91,6 +89,32 @@ def hinge_gauge(found: Hinges, rigidity: Vector) -> Gauge:
     """Of independent hinges: κ = m/D, of the softer face; with one D for both that is l (θ − θ̄)/A."""
     own = 1.0 / rigidity[found.faces].min(axis=1)
     return Gauge(np.arange(len(own))[:, None], own[:, None, None])
+
+
+def moment_tensors(mesh: TriMesh) -> Array:
+    """(f, 3, 3) unit moment tensors S_i as columns (S₁₁, S₂₂, S₁₂), in the plane with the first edge along x.
+
+    S_i has normal moment one on edge i and none on j and k: − sym(t_j ⊗ t_k)/(sin α_j sin α_k), t unit tangents.
+    """
+    x = mesh.rest[mesh.faces]
+    first = x[:, 1] - x[:, 0]
+    length = np.linalg.norm(first, axis=1)
+    u = first / length[:, None]
+    foot = np.sum((x[:, 2] - x[:, 0]) * u, axis=1)
+    height = np.linalg.norm(np.cross(u, x[:, 2] - x[:, 0]), axis=1)
+    corners = np.zeros((len(x), 3, 2))
+    corners[:, 1, 0], corners[:, 2, 0], corners[:, 2, 1] = length, foot, height
+    along = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]
+    sides = np.linalg.norm(along, axis=2)
+    t = along / sides[:, :, None]
+    sine = length[:, None] * height[:, None] * sides / sides.prod(axis=1, keepdims=True)  # 2A l_i/(l_0 l_1 l_2)
+    out = np.empty((len(x), 3, 3))
+    for i, (j, k) in enumerate([(1, 2), (2, 0), (0, 1)]):
+        scale = -1.0 / (sine[:, j] * sine[:, k])
+        out[:, 0, i] = scale * t[:, j, 0] * t[:, k, 0]
+        out[:, 1, i] = scale * t[:, j, 1] * t[:, k, 1]
+        out[:, 2, i] = scale * 0.5 * (t[:, j, 0] * t[:, k, 1] + t[:, j, 1] * t[:, k, 0])
+    return out
 
 
 def hardened(hardening: Vector, set_curvature: Vector) -> Vector:

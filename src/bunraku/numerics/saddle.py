@@ -6,7 +6,8 @@
 A is assembled on a fixed pattern and may itself hold auxiliary unknowns with negative pivots; k is the stiffness
 of each condition (∞: hard), or 1/k a 3 × 3 compliance of three rows that yield together. Rows and columns are
 equilibrated, and a hard row gets the tiny pivot −δ: the matrix is then quasi-definite, so LDLᵀ needs no pivoting in
-any order, and refinement against the exact matrix takes δ back out.
+any order, and refinement against the exact matrix takes δ back out. The conditions are eliminated after the unknowns
+they hold, though: first, they would add JᵀJ/δ to A, and single precision would lose A beside it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class SaddleSystem:
         self._double: Factorisation | None = None
         self._current, self._slack_pivot = factorisation, 0.0
         self._delta = _DELTA["float32" if single else "float64"]
-        factorisation.analyse(self.pattern.indptr, self.pattern.indices)
+        factorisation.analyse(self.pattern.indptr, self.pattern.indices, late=self._rows)
 
     @property
     def solver_name(self) -> str:

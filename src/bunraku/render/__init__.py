@@ -8,6 +8,7 @@ threads.
 from .camera import Camera as Camera
 from .camera import framing as framing
 from .drawing import picture as picture
+from .exposure import exposed as exposed
 from .heat import heat as heat
 from .heat import legend as legend
 from .layout import GAP as GAP

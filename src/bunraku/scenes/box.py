@@ -10,6 +10,7 @@ from bunraku.motion import Animation, ease
 
 _WIDTH, _HEIGHT = 0.5, 0.7  # [m]
 _STOP = 3.5  # [s] the moment everything halts
+_SHAKEN = 1.0  # [s] and that of the shaken box
 
 
 def box_mesh(width: float = _WIDTH, height: float = _HEIGHT) -> TriMesh:
@@ -31,18 +32,47 @@ def twisting_box(frame_count: int = 120, rate: float = 24.0) -> Animation:
     return Animation(mesh, times, np.stack([_pose(mesh.rest, time) for time in times]))
 
 
+def wrung_box(frame_count: int = 84, rate: float = 24.0) -> Animation:
+    """A guide that ends where it began: twist, hold, untwist, stillness. What is left of the wrinkles has set."""
+    mesh = box_mesh()
+    times = np.arange(frame_count) / rate
+    return Animation(mesh, times, np.stack([_turned(mesh.rest, _twist(time), -0.05 * _wrung(time)) for time in times]))
+
+
+def shaken_box(frame_count: int = 36, rate: float = 24.0) -> Animation:
+    """A guide that moves rigidly but for a little slack: shaken from side to side, and stopped dead after a second."""
+    mesh = box_mesh()
+    times = np.arange(frame_count) / rate
+    poses = []
+    for time in times:
+        now = min(time, _SHAKEN)
+        swing = ease(now, 0.0, 0.5) * np.sin(2.0 * np.pi * 3.0 * (now - _SHAKEN))
+        slack = -0.03 * ease(now, 0.0, 0.4)
+        poses.append(_turned(mesh.rest, 0.0, slack) + swing * np.array([0.15, 0.0, 0.08]))
+    return Animation(mesh, times, np.stack(poses))
+
+
 def _pose(rest: Points, time: float) -> Points:
+    now = min(time, _STOP)
+    return _turned(rest, _twist(now), _lift(now), _sway(now))
+
+
+def _turned(rest: Points, angle: float, lift: float, sway: Vector | tuple[float, float] = (0.0, 0.0)) -> Points:
+    """The top turned about the vertical [rad], lifted and moved aside [m]."""
     top = rest[:, 1] > 0.5 * _HEIGHT
     moved = rest.copy()
-    now = min(time, _STOP)
-    angle, lift, sway = _twist(now), _lift(now), _sway(now)
     turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
     moved[top] = rest[top] @ turn.T + np.array([sway[0], lift, sway[1]])
     return moved
 
 
+def _wrung(time: float) -> float:
+    """From 0 to 1 and back."""
+    return ease(time, 0.3, 1.3) - ease(time, 1.7, 2.3)
+
+
 def _twist(time: float) -> float:
-    return np.radians(48.0) * (ease(time, 0.3, 1.3) - ease(time, 1.7, 2.3))
+    return np.radians(48.0) * _wrung(time)
 
 
 def _lift(time: float) -> float:

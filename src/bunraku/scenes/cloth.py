@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.contracts import Array, Points, Sparse
-from bunraku.direction import Pin, Take
-from bunraku.direction.track import TestFunctions, track
+from bunraku.direction import Job, Pin, Take, collect
+from bunraku.direction.track import TestFunctions, track, tracking_job
 from bunraku.geometry import TriMesh
 from bunraku.materials import ShellMaterial
 from bunraku.motion import Animation
@@ -164,21 +164,39 @@ def branch_pin(mesh: TriMesh, chosen: Preview, onto: Sparse | None = None) -> Pi
     return Pin(vertices, to=Animation(twig, times, path), strength=grip)
 
 
-def cloth_design(takes: int = TAKES, seed: int = 0, threads: int | None = None) -> Study:
-    """The whole of §5.1: previews, the choice, the naive fine run and the tracked one."""
-    previews = [preview(throw, threads) for throw in throws(takes, seed)]
-    chosen = choose(previews)
+@dataclass(frozen=True, eq=False)
+class FineCloth:
+    """The final of a chosen preview: what its naive and its tracked run share."""
+
+    guide: Animation
+    """the preview, caught"""
+    shell: TriMesh
+    tests: TestFunctions
+    chosen: Preview
+
+    def job(self, *, tracked: bool, threads: int | None = None) -> Job:
+        """A fine run from the same throw, caught by the same twig, with or without direction."""
+        start, velocity = first_pose(self.shell.rest, self.chosen.throw)
+        pins = (branch_pin(self.shell, self.chosen, self.tests.prolongation),)
+        return tracking_job(
+            self.guide, self.shell, self.tests if tracked else None, material=CLOTH, pins=pins, start=start,
+            velocity=velocity, threads=threads, tolerance=_TOLERANCE,
+        )  # fmt: skip
+
+
+def designed_cloth(takes: int = TAKES, seed: int = 0, threads: int | None = None) -> FineCloth:
+    """The design loop: previews, the choice, and the chosen one caught by the branch."""
+    chosen = choose([preview(throw, threads) for throw in throws(takes, seed)])
     coarse = cloth_mesh(COARSE)
     guide = fly(coarse, chosen.throw, (branch_pin(coarse, chosen),), threads=threads).animation
-    fine, tests = fine_cloth()
-    pins = (branch_pin(fine, chosen, tests.prolongation),)
-    naive = fly(fine, chosen.throw, pins, threads=threads).animation
-    start, velocity = first_pose(fine.rest, chosen.throw)
-    tracked = track(
-        guide, fine, tests, material=CLOTH, pins=pins, start=start, velocity=velocity, threads=threads,
-        tolerance=_TOLERANCE,
-    ).animation  # fmt: skip
-    return _study(guide, naive, tracked, tests, chosen, len(previews))
+    return FineCloth(guide, *fine_cloth(), chosen)
+
+
+def cloth_design(takes: int = TAKES, seed: int = 0, threads: int | None = None) -> Study:
+    """The whole of §5.1: previews, the choice, the naive fine run and the tracked one."""
+    final = designed_cloth(takes, seed, threads)
+    naive, tracked = (collect(final.job(tracked=way, threads=threads)).animation for way in (False, True))
+    return _study(final.guide, naive, tracked, final.tests, final.chosen, takes)
 
 
 def _study(

@@ -5,7 +5,6 @@ from .axes import AxesSettings as AxesSettings
 from .axes import axes_of as axes_of
 from .axes import write_axes as write_axes
 from .demos import DEMOS as DEMOS
-from .demos import Demo as Demo
 from .demos import demo as demo
 from .demos import demo_files as demo_files
 from .demos import write_demo as write_demo
@@ -26,6 +25,9 @@ from .folder import check_writable as check_writable
 from .kept import frames_kept as frames_kept
 from .lazy import ShotFrame as ShotFrame
 from .lazy import frames as frames
+from .looks import BAG_LOOKS as BAG_LOOKS
+from .looks import WALKER_LOOKS as WALKER_LOOKS
+from .looks import Demo as Demo
 from .outputs import Content as Content
 from .outputs import contents as contents
 from .plan import plan as plan

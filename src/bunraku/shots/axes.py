@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import PhysicsStopped, Points, input_error
+from bunraku.contracts import PhysicsStopped, Points, State, Vector, input_error
+from bunraku.direction import Frame
 from bunraku.direction.track import hierarchy, tracking_job
-from bunraku.geometry import TriMesh
-from bunraku.materials import ShellMaterial
+from bunraku.energies import Bending
+from bunraku.geometry import TriMesh, face_areas
+from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Animation
-from bunraku.render import Camera, Image, burn_in, framing, picture, picture_grid, write_png
-from bunraku.scenes import twisting_box
+from bunraku.render import STUDIO, Camera, Image, burn_in, framing, heat, picture, picture_grid, write_png
+from bunraku.scenes import shaken_box, twisting_box, wrung_box
 
 from .demos import DEMOS
 from .findings import nearest
 
 _log = logging.getLogger(__name__)
 _MOST = 9
+_PLAIN = replace(STUDIO, back=(0.34, 0.31, 0.28))  # the inside shows where folds pass through one another: quietly
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Knob:
     low: float
     high: float
     fields: Callable[[float], Mapping[str, float]]
+    unit: str = ""
     even: bool = False
     """equal steps instead of equal ratios"""
 
@@ -53,8 +57,15 @@ class Axes:
     about: str
     rows: Knob
     columns: Knob
+    guide: Callable[[], Animation]
     seconds: float
     """[s] the moment that is shown"""
+    levels: int = 4
+    """how fine the box is, where the settings do not say"""
+    steps: int = 2
+    """a frame; sheets that bend easily and hardly stretch snap, and need more"""
+    exposure: float = 0.0
+    """[s] before it that the picture is exposed: what still swings is blurred; 0: a moment"""
 
 
 _BOX: dict[str, Any] = dict(DEMOS["box"].settings["material"])
@@ -69,19 +80,21 @@ AXES: dict[str, Axes] = {
         "stretching against bending stiffness, at the height of the twist",
         # Twice the modulus at half the scale: stretching alone changes.
         Knob("stretching x", 0.1, 10.0, lambda a: {"young": a * _BOX["young"], "bend_scale": 1.0 / a}),
-        Knob("bending x", 0.1, 10.0, lambda a: {"bend_scale": a}), 1.5,
+        Knob("bending x", 0.25, 9.0, lambda a: {"bend_scale": a}), twisting_box, 1.5, steps=4,
     ),
     "plastic": Axes(
-        "where it begins to crease against how creases harden, after the twist is undone",
-        Knob("yield 1/m", 2.0, 32.0, lambda a: {"yield_curvature": a}),
-        Knob("hardening", 0.0, 1.0, lambda a: {"hardening": a}, even=True), 2.4,
+        "where it begins to set against how creases harden, after the twist is undone",
+        Knob("yield", 2.0, 18.0, lambda a: {"yield_curvature": a}, "/m"),
+        Knob("hardening", 0.0, 0.1, lambda a: {"hardening": a}, " m", even=True), wrung_box, 3.2,
     ),
     "damping": Axes(
-        "damping against density, just after the sudden stop",
-        Knob("damping x", 0.1, 100.0, _scaled("stretch_damping", "bend_damping")),
-        Knob("density x", 0.25, 4.0, _scaled("density")), 3.75,
+        "damping against density, exposed for a quarter of a second just after the sudden stop",
+        Knob("damping x", 1.0, 400.0, _scaled("stretch_damping", "bend_damping")),
+        Knob("density x", 1.0, 16.0, _scaled("density")), shaken_box, 1.3, levels=3, steps=4, exposure=0.25,
     ),
 }  # fmt: skip
+"""by name; each picture tells how far the shell is bent from its rest shape or, of an exposure, how fast it moves, and
+shows where (dark: not at all)"""
 
 
 @dataclass(frozen=True)
@@ -89,7 +102,8 @@ class AxesSettings:
     """How finely a sheet is made."""
 
     grid: int = 3
-    levels: int = 3
+    levels: int | None = None
+    """None: the axes' own"""
     side: int = 420
     """[pixels] of each picture"""
     seconds: float | None = None
@@ -99,14 +113,12 @@ class AxesSettings:
     def __post_init__(self) -> None:
         for name, low, high in (("grid", 1, _MOST), ("levels", 0, 6), ("side", 16, 4096)):
             value = getattr(self, name)
-            if not isinstance(value, int) or not low <= value <= high:
+            if value is not None and (not isinstance(value, int) or not low <= value <= high):
                 raise input_error(f"{name} is out of range", got=value, allowed=f"a whole number from {low} to {high}")
-        if self.seconds is not None and not 0.0 < self.seconds <= 4.9:
-            raise input_error("the moment is not in the box's motion", got=self.seconds, allowed="up to 4.9 s")
 
 
 def axes_of(name: str) -> Axes:
-    """The axes of that name."""
+    """The axes of that name; a misspelt one is answered with the nearest."""
     if name not in AXES:
         raise input_error("there are no such axes", got=name, allowed=", ".join(AXES), remedy=nearest(name, AXES))
     return AXES[name]
@@ -119,50 +131,94 @@ def material_at(axes: Axes, row: float, column: float) -> ShellMaterial:
     return ShellMaterial(**{**_BOX, **both})
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One take of a sheet."""
+
+    shell: TriMesh
+    poses: tuple[Points, ...]
+    """what the picture is exposed to, each (n, 3) [m]"""
+    said: str
+    """its number, or a word where physics stopped before"""
+    swing: Vector | None = None
+    """(f,) of an exposure: how fast each face moves [m/s]"""
+
+
 def write_axes(path: Path, name: str, settings: AxesSettings, tell: Callable[[str], None] = lambda line: None) -> None:
     """Run every combination and write one PNG with a title a row and a column; `tell` hears of each take."""
     axes = axes_of(name)
-    guide = twisting_box()
+    guide = axes.guide()
+    moment, end = axes.seconds if settings.seconds is None else settings.seconds, float(guide.times[-1])
+    if not 0.0 < moment <= end:
+        raise input_error("the moment is not in the box's motion", got=moment, allowed=f"above 0, up to {end:.2f} s")
     rows, columns = axes.rows.values(settings.grid), axes.columns.values(settings.grid)
-    poses: list[list[tuple[TriMesh, Points, str]]] = []
+    takes: list[list[Shown]] = []
     for i, row in enumerate(rows):
-        poses.append([])
+        takes.append([])
         for j, column in enumerate(columns):
-            poses[i].append(_shown(guide, material_at(axes, row, column), axes, settings))
+            takes[i].append(shown(guide, material_at(axes, row, column), axes, settings))
             done = i * len(columns) + j + 1
             titles = f"{_title(axes.rows, row)}, {_title(axes.columns, column)}"
-            tell(f"{done} of {len(rows) * len(columns)}: {titles} {poses[i][j][2]}".rstrip())
-    camera = framing([x for line in poses for _, x, _ in line], ground=0.0, aspect=1.0)
+            tell(f"{done} of {len(rows) * len(columns)}: {titles}: {takes[i][j].said}")
+    camera = framing([x for line in takes for take in line for x in take.poses], ground=0.0, aspect=1.0)
     sheet = picture_grid(
-        [[_drawn(cell, camera, settings.side) for cell in line] for line in poses],
+        [[_drawn(take, camera, settings.side, _fastest(takes)) for take in line] for line in takes],
         row_titles=[_title(axes.rows, row) for row in rows],
         column_titles=[_title(axes.columns, column) for column in columns],
     )
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_png(path, sheet)
 
 
 def _title(knob: Knob, value: float) -> str:
-    return f"{knob.title} {value:.3g}"
+    return f"{knob.title} {value:.3g}{knob.unit}"
 
 
-def _shown(
-    guide: Animation, material: ShellMaterial, axes: Axes, settings: AxesSettings
-) -> tuple[TriMesh, Points, str]:
-    """The box at the moment shown, and a word where physics stopped before."""
-    shell, tests = hierarchy(guide.mesh, settings.levels)
+def shown(guide: Animation, material: ShellMaterial, axes: Axes, settings: AxesSettings) -> Shown:
+    """The box at the moment shown, or over the time of the exposure."""
+    shell, tests = hierarchy(guide.mesh, axes.levels if settings.levels is None else settings.levels)
     moment = axes.seconds if settings.seconds is None else settings.seconds
     last = max(int(np.searchsorted(guide.times, moment - 1e-9)), 1)
-    job = tracking_job(guide, shell, tests, material=material, threads=settings.threads)
-    x, said = shell.rest, ""
+    since = int(np.searchsorted(guide.times, moment - axes.exposure - 1e-9)) if axes.exposure else last
+    job = tracking_job(guide, shell, tests, material=material, substeps=axes.steps, threads=settings.threads)
+    frames: list[Frame] = []
     try:
-        for frame in islice(job.frames(), last + 1):
-            x = frame.points
+        for k, frame in enumerate(islice(job.frames(), last + 1)):
+            frames = [*frames, frame] if k > max(since, 0) else [frame]
     except PhysicsStopped as error:
         _log.warning("%s", error)
-        said = "stopped"
-    return shell, x, said
+        return Shown(shell, (frames[-1].points if frames else shell.rest,), "stopped")
+    poses = tuple(frame.points for frame in frames)
+    if axes.exposure:
+        own = np.sqrt(np.mean([np.sum(frame.velocity**2, axis=1) for frame in frames], axis=0))
+        said = f"moves {speed(frames, job.facts['mass']):.2g} m/s"
+        return Shown(shell, poses, said, own[shell.faces].mean(axis=1))
+    return Shown(shell, poses, f"bent {bent(shell, poses[-1]):.3g}/m")
 
 
-def _drawn(cell: tuple[TriMesh, Points, str], camera: Camera, side: int) -> Image:
-    shell, x, said = cell
-    return burn_in(picture(x, shell.faces, camera, size=(side, side), ground=0.0), said)
+def bent(shell: TriMesh, x: Points) -> float:
+    """By how much a shell is bent from its rest shape [1/m]: the root mean square of its faces' largest curvatures."""
+    areas = face_areas(shell.rest, shell.faces)
+    plain = MaterialBlend.uniform(ShellMaterial(young=1.0), len(areas))
+    state = State(0.0, x.reshape(-1), np.zeros(x.size))
+    return float(np.sqrt(np.average(Bending(shell, plain).curvature(state) ** 2, weights=areas)))
+
+
+def speed(frames: Sequence[Frame], mass: float) -> float:
+    """Root mean square of a shell's speed over its frames [m/s]."""
+    return float(np.sqrt(np.mean([2.0 * float(frame.report["kinetic"]) / mass for frame in frames])))
+
+
+def _fastest(takes: Sequence[Sequence[Shown]]) -> float:
+    """[m/s] of all faces of a sheet; one where nothing swings."""
+    swings = [take.swing for line in takes for take in line if take.swing is not None]
+    return max((float(one.max()) for one in swings), default=0.0) or 1.0
+
+
+def _drawn(take: Shown, camera: Camera, side: int, fastest: float) -> Image:
+    """Where the box still swings it is light, on one scale for the sheet."""
+    faces, size = take.shell.faces, (side, side)
+    paint = None if take.swing is None else heat(take.swing / fastest)
+    moments = [picture(x, faces, camera, size=size, style=_PLAIN, ground=0.0, paint=paint) for x in take.poses]
+    exposed = np.mean(moments, axis=0).round().astype(np.uint8)
+    return burn_in(exposed, take.said, letters=1 / 16)

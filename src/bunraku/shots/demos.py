@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Integers, input_error
+from bunraku.contracts import input_error
 from bunraku.geometry import Attribute, Scope, Surface
-from bunraku.io import Sample, output_error, write_animation, write_frames
-from bunraku.motion import Animation
-from bunraku.scenes import backflip_guide, twisting_box, walker_regions, walking_x
+from bunraku.io import Sample, output_error, read_skeleton, write_animation, write_frames
+from bunraku.scenes import twisting_box
 
 from .findings import nearest
+from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo
 from .shot import Shot, read_shot
-
-_REGIONS = "regions"
-"""the attribute a demo's painted regions are written as"""
-
-
-@dataclass(frozen=True)
-class Demo:
-    """A shot that needs no files of the artist's."""
-
-    title: str
-    guide: Callable[[], Animation]
-    settings: Mapping[str, Any]
-    """of the object, apart from its guide"""
-    regions: Callable[[Animation], Integers] | None = None
-    """guide → (f,) labels of its faces, painted on the guide"""
-    physics: Mapping[str, Any] = field(default_factory=dict)
-    """the shot's physics"""
-
-
-# Limp enough to wrinkle between the guide's vertices, damped enough to look like a sheet of plastic.
-_BAG_VINYL = {
-    "young": 1.5e5, "poisson": 0.3, "thickness": 0.006, "density": 250.0,
-    "stretch_damping": 3e-3, "bend_damping": 3e-3,
-}  # fmt: skip
-_BAG_PHYSICS = {"tolerance": 3e-4}  # of its size, 0.3 mm; ten times finer, Newton's line search was seen to give up
-# The skin of an empty cushion: thick and soft, so that it folds like felt.
-_SOFT_CUSHION = {
-    "young": 5e4, "poisson": 0.3, "thickness": 0.008, "density": 150.0,
-    "stretch_damping": 1e-2, "bend_damping": 1e-2,
-}  # fmt: skip
 
 DEMOS: dict[str, Demo] = {
     "box": Demo(
@@ -65,25 +33,8 @@ DEMOS: dict[str, Demo] = {
             },
         },
     ),
-    "bag": Demo(
-        "a bag does a backflip: 88 guide vertices direct 1,297 of vinyl (no contact yet)",
-        backflip_guide,
-        {"mesh": {"levels": 2}, "material": _BAG_VINYL},
-        physics=_BAG_PHYSICS,
-    ),
-    "bag_flowy": Demo(
-        "the same backflip in the same material, undamped: the landing sends waves through it (no contact yet)",
-        backflip_guide,
-        {"mesh": {"levels": 2}, "material": _BAG_VINYL | {"stretch_damping": 1e-4, "bend_damping": 1e-4}},
-        physics=_BAG_PHYSICS,
-    ),
-    "walker": Demo(
-        "an X walks, leans into the wind, gets a shock and shakes it off: 280 painted regions, fine ones on the feet",
-        walking_x,
-        {"mesh": {"levels": 0}, "material": _SOFT_CUSHION, "track": {"method": "painted", "regions": _REGIONS}},
-        walker_regions,
-        {"tolerance": 1e-3},  # of its size: a millimetre, far below the finest region
-    ),
+    **BAG_LOOKS,
+    **WALKER_LOOKS,
 }
 
 
@@ -94,14 +45,19 @@ def demo(name: str) -> Demo:
     raise input_error("there is no such demo", got=name, allowed=", ".join(DEMOS), remedy=nearest(name, DEMOS))
 
 
-def demo_files(name: str) -> tuple[str, str]:
-    """Names of the shot file and of the guide."""
-    return f"{name}.toml", "guide.usda" if demo(name).regions is None else "guide.usdc"
+def demo_files(name: str, mocap: Path | None = None) -> tuple[str, str]:
+    """Names of the shot file and of the guide; several demos may lie in one folder."""
+    stem = name if mocap is None else f"{name}_mocap"
+    kind = "usda" if demo(name).regions is None else "usdc"
+    return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}"
 
 
-def write_demo(name: str, folder: Path) -> Shot:
-    """Write guide and shot file to a folder and read them; files that are there already are kept."""
-    chosen, (shot_name, guide_name) = demo(name), demo_files(name)
+def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
+    """Write guide and shot file to a folder and read them; files that are there already are kept.
+
+    mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven.
+    """
+    chosen, (shot_name, guide_name) = _driven(name, mocap), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -116,13 +72,26 @@ def write_demo(name: str, folder: Path) -> Shot:
     return read_shot(folder / shot_name)
 
 
+def _driven(name: str, mocap: Path | None) -> Demo:
+    """The demo, its guide driven by a skeleton where one is given."""
+    chosen = demo(name)
+    if mocap is None:
+        return chosen
+    driven = chosen.driven
+    if driven is None:
+        able = ", ".join(one for one in DEMOS if DEMOS[one].driven is not None)
+        raise input_error("this demo cannot be driven by motion capture", got=name, allowed=able)
+    skeleton = read_skeleton(mocap, unit="m")  # any unit will do: it is scaled to the body
+    return replace(chosen, title=f"{chosen.title}, driven by {mocap.name}", guide=lambda: driven(skeleton))
+
+
 def _write_guide(chosen: Demo, path: Path, prim: str) -> None:
     guide = chosen.guide()
     frames = np.arange(1, guide.frame_count + 1)
     if chosen.regions is None:
         write_animation(path, guide, frames=frames, prim=prim)
         return
-    painted = Attribute(_REGIONS, Scope.POLYGON, chosen.regions(guide).astype(np.int32))
+    painted = Attribute(REGIONS, Scope.POLYGON, chosen.regions(guide).astype(np.int32))
     samples = (Sample(float(k), x) for k, x in zip(frames, guide.points, strict=True))
     rate = 1.0 / float(guide.times[1] - guide.times[0])
     write_frames(path, replace(Surface.of(guide.mesh), attributes=(painted,)), samples, rate=rate, prim=prim)

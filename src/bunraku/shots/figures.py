@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import input_error
+from bunraku.contracts import Points, Vector, input_error
 from bunraku.io import output_error, write_animation
-from bunraku.render import GUIDE, STUDIO, Camera, Image, burn_in, framing, picture, rows_sheet, write_png, write_video
+from bunraku.render import (
+    GUIDE,
+    STUDIO,
+    Camera,
+    Image,
+    Style,
+    burn_in,
+    exposed,
+    framing,
+    picture,
+    rows_sheet,
+    write_png,
+    write_video,
+)
 from bunraku.scenes import Panel, Study, band, cloth_design, resolution, sheet, uneven
 
 from .findings import nearest
+from .look_studies import looks, outfits
+from .looks import BAG_LOOKS, WALKER_LOOKS, dyed
 
 SIZE = (480, 360)  # [pixels] of each picture
 
@@ -27,18 +42,62 @@ class Figure:
     """number of threads, None for all → the takes"""
     view: tuple[float, float, float]
     """the direction in which the camera looks"""
+    size: tuple[int, int] = SIZE
+    """[pixels] of each picture"""
+    ground: float | None = None
+    """[m] height of the ground, where there is one"""
+    follows: bool = False
+    """whether the camera goes along with the guide"""
+    samples: int = 1
+    """moments exposed on each picture of the sheet, while the shutter is open: a whole frame"""
+    style: Style = STUDIO
+    """of panels that have none of their own"""
+    styles: Mapping[str, Style] = field(default_factory=dict)
+    """of panels, by their names"""
 
+
+_BAG_VIEW, _WALKER_VIEW = (-0.7, -0.25, -0.8), (-0.85, -0.2, -0.75)
+_WIND_VIEW = (-0.9, -0.14, -0.55)
+_PORTRAIT = (420, 480)
+_RUBBER = dyed((0.70, 0.16, 0.12), sheen=0.3)
+_LOOKS = {name: one.style for name, one in (BAG_LOOKS | WALKER_LOOKS).items()}
+_WALK = (1, 31)
+"""frames of the walker's first two steps"""
 
 FIGURES: dict[str, Figure] = {
     "cloth": Figure(
         "twenty coarse previews of a thrown cloth, one chosen: preview, naive fine run, tracked fine run (TRACKS 5.1)",
         lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0),
     ),
-    "fig3": Figure("a rubber band is jerked: conditions at points, springs, averages", band, (0.05, -0.25, -1.0)),
-    "fig4": Figure("a dome breathes rapidly: conditions at points, springs, averages", sheet, (-0.3, -0.45, -1.0)),
+    "fig3": Figure(
+        "a rubber band is jerked: points, springs, velocities, averages", band, (0.05, -0.55, -1.0), style=_RUBBER
+    ),
+    "fig4": Figure(
+        "a dome breathes rapidly: points, springs, velocities, averages", sheet, (-0.3, -0.45, -1.0), style=_RUBBER
+    ),
     "fig5": Figure("folds are longer where regions are coarser", uneven, (-0.3, -0.8, -1.0)),
     "fig6": Figure(
         "16, 64, 256 and 1024 regions: closer to the guide, finer wrinkles", resolution, (-0.3, -0.8, -1.0)
+    ),
+    "fig9": Figure(
+        "six looks of the bag from one guide: vinyl, flowy, accordion, ridges, crinkle, wind (no contact yet)",
+        lambda threads: looks(list(BAG_LOOKS), (4, 8, 13, 16, 19, 24, 29), threads), _BAG_VIEW,
+        size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
+    ),
+    "fig10": Figure(
+        "the walker leans into a headwind, 16 moments on each picture: guide and take (no contact yet)",
+        lambda threads: outfits(["walker"], (68,), None, threads), _WIND_VIEW,
+        size=(720, 720), ground=0.0, follows=True, samples=16, styles=_LOOKS,
+    ),
+    "outfits": Figure(
+        "one walk, four outfits: felt, paper, ribs, balloon (no contact yet)",
+        lambda threads: outfits(list(WALKER_LOOKS), (5, 10, 15, 20, 25, 30), _WALK, threads), _WALKER_VIEW,
+        size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
+    ),
+    "shock": Figure(
+        "the walker gets a shock, its rest shape between smooth and crinkled, and shakes it off (no contact yet)",
+        lambda threads: outfits(["walker"], (80, 83, 85, 87, 95, 102, 108, 118), None, threads), _WALKER_VIEW,
+        size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
 }  # fmt: skip
 
@@ -66,35 +125,64 @@ def write_study(name: str, study: Study, folder: Path, *, video: bool = True) ->
     if video:
         times = study.panels[0].animation.times
         written.append(folder / f"{name}.mp4")
-        write_video(written[-1], _film(study, _camera(name, study)), 1.0 / float(times[1] - times[0]))
+        write_video(written[-1], _View.of(name, study).film(study), 1.0 / float(times[1] - times[0]))
     return written
 
 
 def study_sheet(name: str, study: Study, *, width: int = 1920) -> Image:
-    """A row of pictures for every panel, a column for every moment worth one."""
-    camera = _camera(name, study, study.moments)
-    rows = [[_drawn(panel, k, camera) for k in study.moments] for panel in study.panels]
-    titles = [panel.name for panel in study.panels]
-    return rows_sheet(rows, [f"frame {k + 1}" for k in study.moments], titles, width=width)
+    """A row of pictures for every panel, a column for every moment worth one; or one moment's panels in a row."""
+    view = _View.of(name, study, study.moments)
+    rows = [[view.still(panel, k) for k in study.moments] for panel in study.panels]
+    titles, captions = [panel.name for panel in study.panels], [f"frame {k + 1}" for k in study.moments]
+    if len(study.moments) == 1:
+        return rows_sheet([[row[0] for row in rows]], titles, captions, width=width)
+    return rows_sheet(rows, captions, titles, width=width)
 
 
-def _camera(name: str, study: Study, moments: tuple[int, ...] | None = None) -> Camera:
-    """One that sees all panels at those moments, or at all."""
-    chosen = slice(None) if moments is None else list(moments)
-    seen = [panel.animation.points[chosen] for panel in study.panels]
-    return framing(seen, aspect=SIZE[0] / SIZE[1], direction=figure(name).view)
+@dataclass(frozen=True, eq=False)
+class _View:
+    """How a figure's pictures are taken."""
 
+    figure: Figure
+    camera: Camera
+    path: Points
+    """(t, 3) [m] by which the camera moves"""
+    times: Vector
 
-def _drawn(panel: Panel, k: int, camera: Camera) -> Image:
-    animation = panel.animation
-    style = GUIDE if panel.is_guide else STUDIO
-    return picture(animation.points[k], animation.mesh.faces, camera, size=SIZE, style=style)
+    @staticmethod
+    def of(name: str, study: Study, moments: tuple[int, ...] | None = None) -> _View:
+        """One that sees all panels at those moments, or at all."""
+        chosen, guide = figure(name), study.panels[0].animation
+        path = guide.points.mean(axis=1) if chosen.follows else np.zeros((guide.frame_count, 3))
+        picked = slice(None) if moments is None else list(moments)
+        seen = [panel.animation.points[picked] - path[picked][:, None] for panel in study.panels]
+        aspect = chosen.size[0] / chosen.size[1]
+        return _View(chosen, framing(seen, aspect=aspect, direction=chosen.view), path, guide.times)
 
+    def still(self, panel: Panel, k: int) -> Image:
+        """Frame k, blurred by what moves while the shutter is open."""
+        samples = self.figure.samples
+        if samples == 1:
+            return self.drawn(panel, panel.animation.points[k], k)
+        length = float(self.times[1] - self.times[0])
+        moments = self.times[k] + length * ((np.arange(samples) + 0.5) / samples - 0.5)
+        return exposed(self.drawn(panel, panel.animation.at(float(time)), k) for time in moments)
 
-def _film(study: Study, camera: Camera) -> Iterator[Image]:
-    """All panels beside each other, frame by frame."""
-    for k in range(study.panels[0].animation.frame_count):
-        yield np.concatenate([burn_in(_drawn(one, k, camera), top_left=one.name) for one in study.panels], axis=1)
+    def drawn(self, panel: Panel, points: Points, k: int) -> Image:
+        """Points (n, 3) seen by the camera as it stands at frame k."""
+        style = GUIDE if panel.is_guide else self.figure.styles.get(panel.name, self.figure.style)
+        place, ground = self.path[k], self.figure.ground
+        return picture(
+            points - place, panel.animation.mesh.faces, self.camera, size=self.figure.size, style=style,
+            ground=None if ground is None else ground - float(place[1]),
+        )  # fmt: skip
+
+    def film(self, study: Study) -> Iterator[Image]:
+        """All panels beside each other, frame by frame, each sharp."""
+        for k in range(study.panels[0].animation.frame_count):
+            pictures = [self.drawn(one, one.animation.points[k], k) for one in study.panels]
+            named = zip(pictures, study.panels, strict=True)
+            yield np.concatenate([burn_in(image, top_left=one.name) for image, one in named], axis=1)
 
 
 def _plain(name: str) -> str:

@@ -136,6 +136,7 @@ def _charts(m: Measured) -> list[str]:
         ("Overpressure", "Pa", "pressure_Pa"),
         ("Volume", "m³", "volume_m3"),
         ("Exposure to the wind", "", "exposure"),
+        ("Share that has set", "", "yielded"),
     )
     charts += [
         chart(title, unit, m.frames, [Line(title, curves[name])]) for title, unit, name in told if name in curves

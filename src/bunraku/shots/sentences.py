@@ -25,6 +25,7 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
             *_pins(prepared, m),
             *_newton(prepared, m),
             *_force(prepared, m),
+            *_set(prepared, m),
         ]
         told += _energies(m)
     return (*told, *_preroll(prepared))
@@ -157,6 +158,19 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
     where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
+
+
+def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    """How much of the shell has set, where its material can."""
+    if "yielded" not in m.arrays:
+        return
+    yielded = np.asarray(m.arrays["yielded"], dtype=np.float64)
+    what = "faces" if prepared.shot.physics.bending == "plate" else "hinges"
+    if not yielded[-1] > 0.0:
+        yield Sentence("note", f"No {what[:-1]} was bent beyond its yield curvature: nothing has set.")
+        return
+    by = int(np.argmax(yielded == yielded[-1]))
+    yield Sentence("note", f"{share(float(yielded[-1]))} of the {what} have set by frame {m.frames[by]:g}.")
 
 
 def _place(prepared: Prepared, region: int) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import Array, Outcome, Solution, State, Vector
+from bunraku.contracts import Array, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import System
-from bunraku.energies import Bending, GravityEnergy, Membrane
+from bunraku.energies import Bending, GravityEnergy, Membrane, StrainLimit
 
 from .air import Air
 
@@ -26,6 +26,8 @@ class TrackReport:
     conditions: tuple[LinearConstraint, ...]
     """the averages, if there are any, then the pins"""
     air: Air
+    limit: StrainLimit | None = None
+    """of the material, if it has one"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
@@ -39,7 +41,7 @@ class TrackReport:
             "force": force.reshape(-1, 3),
             **self._held(state.time),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
-            "stretching": np.array(self.membrane.elastic(state.time).value(x)),
+            "stretching": np.array(self._stretching(state.time, x)),
             "bending": np.array(self.bending.elastic(state.time, state.memory).value(x)),
             "gravity": np.array(self.weight.value(x)),
             **self.air.report(state),
@@ -60,6 +62,11 @@ class TrackReport:
             return {"held": held}
         caps = averages.caps(time)
         return {"held": np.where(caps > 0.0, held, 0.0), "cap": caps}
+
+    def _stretching(self, time: float, x: Points) -> float:
+        """[J] of the material and of its strain limit."""
+        own = self.membrane.elastic(time).value(x)
+        return own if self.limit is None else own + self.limit.elastic(time).value(x)
 
     @property
     def _drifting(self) -> bool:

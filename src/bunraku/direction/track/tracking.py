@@ -118,9 +118,9 @@ def tracking_job(
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
-    limits = [StrainLimit(shell, blend, rest)] if blend.limited else []
+    limit = StrainLimit(shell, blend, rest) if blend.limited else None
     air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
-    energies = (membrane, *bends, weight, *limits, *air.energies)
+    energies = (membrane, *bends, weight, *([limit] if limit else []), *air.energies)
     conditions = tuple(c for c in (averages, *pinned) if c is not None)
     system = System(mass, energies, conditions)
     newton = NewtonSettings(
@@ -128,9 +128,10 @@ def tracking_job(
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
-    reporter = TrackReport(system, membrane, bending, weight, 0 if tests is None else tests.count, conditions, air)
+    count = 0 if tests is None else tests.count
+    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit)
     facts = {
-        "vertices": shell.point_count, "faces": len(shell.faces), "regions": 0 if tests is None else tests.count,
+        "vertices": shell.point_count, "faces": len(shell.faces), "regions": count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
     }  # fmt: skip
     return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, facts)
