@@ -47,7 +47,7 @@ def shaken_box(frame_count: int = 36, rate: float = 24.0) -> Animation:
     for time in times:
         now = min(time, _SHAKEN)
         swing = ease(now, 0.0, 0.5) * np.sin(2.0 * np.pi * 3.0 * (now - _SHAKEN))
-        slack = -0.03 * ease(now, 0.0, 0.4)
+        slack = -0.03 * float(ease(now, 0.0, 0.4))
         poses.append(_turned(mesh.rest, 0.0, slack) + swing * np.array([0.15, 0.0, 0.08]))
     return Animation(mesh, times, np.stack(poses))
 
@@ -68,7 +68,7 @@ def _turned(rest: Points, angle: float, lift: float, sway: Vector | tuple[float,
 
 def _wrung(time: float) -> float:
     """From 0 to 1 and back."""
-    return ease(time, 0.3, 1.3) - ease(time, 1.7, 2.3)
+    return float(ease(time, 0.3, 1.3) - ease(time, 1.7, 2.3))
 
 
 def _twist(time: float) -> float:
@@ -78,7 +78,7 @@ def _twist(time: float) -> float:
 def _lift(time: float) -> float:
     """The top sinks as it twists and ends lower than it began, so the walls are slack and free to swing."""
     bounce = ease(time, 2.2, 2.8) * 0.035 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
-    return -0.05 * ease(time, 0.3, 1.3) + bounce
+    return float(-0.05 * ease(time, 0.3, 1.3) + bounce)
 
 
 def _sway(time: float) -> Vector:
