@@ -133,7 +133,6 @@ def test_refusals(folder, bunraku) -> None:
         (("axes", "bending", "--out", "/proc/look"), "/proc/look"),
         (("swatches", "silk", "--out", "/proc/look"), "/proc/look"),
         (("demo", "box", "--out", "/proc/look"), "/proc/look: cannot be written"),
-        (("figures", "fig3", "--threads", "-1"), "--threads"),
         (("swatches", "silk", "--out", "guide.usda"), "is a file"),
     ]:
         code, _, err = bunraku(*words)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.transform import Rotation
 
 from bunraku.constraints import HARD
 from bunraku.contracts import InputError
@@ -20,8 +22,10 @@ from bunraku.direction.track import (
     scales,
     silhouette,
     track,
+    tracking_job,
 )
 from bunraku.direction.track.independence import dependent_rows
+from bunraku.direction.track.silhouette import _smoothed
 from bunraku.geometry import TriMesh, embed, face_areas
 from bunraku.materials import ShellMaterial
 from bunraku.motion import Animation
@@ -127,6 +131,20 @@ def test_gaussians_are_smooth_sum_to_one_and_are_met(wave: Animation) -> None:
         gaussians(wave.mesh, -1.0)
 
 
+def test_gaussians_are_as_wide_as_asked() -> None:
+    """On a thin strip the logarithm of two neighbours' ratio has the slope c/σ², c their distance: from w to 2 w."""
+    width = 0.2
+    strip = sheet(100, 1, 1.0, 1e-6)
+    values = gaussians(strip, width).guide.toarray()[:, :101]  # the lower row
+    values = values[np.argsort(values.argmax(axis=1))]
+    x = strip.rest[:101, 0]
+    for one, other in pairwise(values):
+        shared = (one > 0) & (other > 0)
+        slope = np.diff(np.log(other[shared] / one[shared])) / np.diff(x[shared])
+        assert slope == pytest.approx(np.full(len(slope), slope[0]), rel=1e-3)
+        assert width < slope[0] * (width / 2) ** 2 <= 2 * width
+
+
 def test_gaussians_do_not_reach_across_a_gap() -> None:
     """Two sheets a millimetre apart are far from each other along the surface."""
     one = sheet(4, 4)
@@ -169,6 +187,16 @@ def test_regions_are_matched_to_those_they_overlap(wave: Animation) -> None:
     assert abs(found.tests[1].shell - first.shell).max() == 0
 
 
+def test_changing_regions_may_serve_several_meshes(wave: Animation) -> None:
+    """Averages are those of the mesh they are asked for, not of the one asked for before."""
+    keys = [blocks(wave.mesh, shift) for shift in (0.0, 0.15)]
+    tests = changing([(0.0, keys[0]), (1.0, keys[1])])
+    wider = wave.mesh.with_rest(wave.mesh.rest * (1.0 + wave.mesh.rest[:, :1]))
+    for mesh in (wave.mesh, wider, wave.mesh):
+        found, wanted = tests.averages_at(1.0, mesh, mesh)[1], keys[1].averages(mesh, mesh)[1]
+        assert abs(found - wanted).max() < 1e-15
+
+
 def test_changing_regions_must_correspond(wave: Animation) -> None:
     nine, four = clusters(wave, 9), clusters(wave, 4)
     for keys, story in [
@@ -199,6 +227,14 @@ def test_the_outline_is_held_and_the_rest_is_freer() -> None:
     assert residual[held == 1.0].max() < 1e-12 < 1e-5 < residual[held < 0.2].min()
 
 
+def test_a_region_is_held_before_it_comes_to_the_outline_and_without_a_jump() -> None:
+    """There at one frame: held wholly at that frame, and coming and going by a fifth a frame."""
+    there = np.zeros((15, 1))
+    there[7] = 1.0
+    held = _smoothed(there)[:, 0]
+    assert held == pytest.approx([0] * 3 + [0.2, 0.4, 0.6, 0.8, 1.0, 0.8, 0.6, 0.4, 0.2] + [0] * 3)
+
+
 def test_bad_cameras_are_refused(wave: Animation) -> None:
     tests = clusters(wave, 9)
     for camera, elsewhere, story in [((0, 1), 0.2, "three finite"), ((0, 0, 9), 2.0, "between 0 and 1")]:
@@ -220,15 +256,25 @@ def test_dependent_rows_leave_a_basis(seed: int) -> None:
     assert len(double) == 3 and np.linalg.matrix_rank(kept) == 6 == np.linalg.matrix_rank(rows)
 
 
+def test_regions_that_are_nearly_alike_are_kept() -> None:
+    """Two functions at an angle of a thousandth say different things; at a millionth they are one to the solver."""
+    one, other = np.random.default_rng(0).normal(size=(2, 30))
+    other -= (one @ other) / (one @ one) * one
+    other *= np.linalg.norm(one) / np.linalg.norm(other)
+    for angle, count in ((1e-3, 0), (1e-6, 1)):
+        assert len(dependent_rows(sparse.csr_array(np.stack([one, one + angle * other])))) == count
+
+
 def test_regions_said_twice_are_named_and_left_out(wave: Animation, caplog: pytest.LogCaptureFixture) -> None:
     labels = (wave.mesh.rest[:, 0] > 0.5).astype(int)
     halves = painted(wave.mesh, labels, wave.mesh, labels)
     whole = sparse.csr_array(np.ones((1, wave.mesh.point_count)))
-    rows = sparse.vstack([halves.guide, whole, halves.guide[[1]]])
-    tests = TestFunctions(rows, rows, halves.prolongation, names=("left", "right", "all", "right again"))
+    rows = sparse.vstack([whole, halves.guide, halves.guide[[1]]])
+    tests = TestFunctions(rows, rows, halves.prolongation, names=("all", "left", "right", "right again"))
     with caplog.at_level(logging.WARNING):
         take = track(wave, wave.mesh, tests, material=CLOTH, threads=1)
     assert "2 of 4 regions follow from others" in caplog.text
+    assert "left out: all, right again" in caplog.text  # parts are kept and not their union, and of equals the first
     assert take.report["residual"].shape == (25, 2) and take.report["residual"].max() < 1e-12
     assert take.report["converged"].all()
 
@@ -253,6 +299,20 @@ def test_any_coarse_guide_drives_any_fine_mesh() -> None:
     lengths = np.linalg.norm(np.diff(take.animation.points[-1][fine.faces[:, :2]], axis=1)[:, 0], axis=1)
     rest = np.linalg.norm(np.diff(fine.rest[fine.faces[:, :2]], axis=1)[:, 0], axis=1)
     assert np.abs(lengths / rest - 1).max() < 1e-2  # spinning cloth pulls outward a little
+
+
+def test_a_shell_that_hangs_on_its_guide_begins_with_its_velocity() -> None:
+    """Guide and shell turn about the origin with ω: v = ω × x, also beside the guide."""
+    coarse, fine = sheet(3, 2, 1.5, 1.0), sheet(7, 5, 1.5, 1.0)
+    fine = fine.with_rest(fine.rest + [0.0, 0.0, 0.05])
+    turn, times = np.array([0.0, 0.0, 2.0]), np.arange(5) / 96.0
+    poses = [Rotation.from_rotvec(turn * time).apply(np.array(coarse.rest)) for time in times]
+    shell, tests = hierarchy(coarse, shell=fine)
+    job = tracking_job(Animation(coarse, times, np.stack(poses)), shell, tests, material=CLOTH, threads=1)
+    found, wanted = job.start.velocity.reshape(-1, 3), np.cross(turn, fine.rest)
+    moving = Animation(coarse, times, np.stack(poses)).velocity(0.0) - np.cross(turn, coarse.rest)
+    assert np.abs(wanted).max() > 2.0
+    assert np.abs(found - wanted).max() < 2.0 * np.abs(moving).max() + 1e-6  # as good as the guide's own
 
 
 def test_guide_vertices_that_reach_no_shell_are_left_out(caplog: pytest.LogCaptureFixture) -> None:

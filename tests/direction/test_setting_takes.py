@@ -101,7 +101,7 @@ SHEET = ShellMaterial(young=1e6, thickness=2e-2, density=50, stretch_damping=0.0
 
 
 def test_a_shock_crinkles_a_sheet_and_lets_it_go() -> None:
-    """Switched on in two frames it is stressed, then settles into the crinkled shape: its energy falls by 1e4."""
+    """Switched on in two frames it is stressed, then settles into the crinkled shape: its energy falls by 1e3."""
     mesh = sheet(12, 12, length=1.0)
     take = shocked(mesh, [[0.2, 0.0], [0.28, 1.0, "smooth"], [0.7, 1.0], [0.78, 0.0, "smooth"]], SHEET)
     energy = take.report["stretching"] + take.report["bending"]

@@ -44,8 +44,8 @@ def test_the_shadow_ends_where_the_wall_ends() -> None:
     assert ((exposure > 0.0) & (exposure < 1.0)).any()
 
 
-def test_the_shadow_of_a_small_obstacle_ends_behind_it() -> None:
-    """Half as wide as SPREAD × the distance it stops the straight ray only."""
+def test_the_shadow_of_a_small_obstacle_fades_to_a_quarter() -> None:
+    """Half as wide as SPREAD × the distance it stops the straight ray only, and that at any distance."""
     shell = standing(0.0, 0.1, 1)
     near, far = (_exposure(shell, Wind((5, 0, 0), obstacles=[standing(-d, 1.0)])) for d in (1.0, 30.0))
     assert (near == 0.0).all() and (far == 0.75).all()
@@ -60,6 +60,16 @@ def test_a_fold_shelters_another() -> None:
     exposure = _exposure(both, Wind((5, 0, 0)))
     assert (exposure[: len(front.faces)] == 1.0).all() and (exposure[len(front.faces) :] == 0.0).all()
     assert (_exposure(both, Wind((5, 0, 0), shelter="obstacles")) == 1.0).all()
+
+
+def test_a_face_does_not_shelter_its_neighbour() -> None:
+    """A hair's fold: the second face leans over the first, upwind of it. Faces that share a vertex are passed through,
+    or every crease of a coarse mesh would stand in its own lee."""
+    rest = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.5], [-0.3, 1.0, 0.5]])
+    assert (_exposure(TriMesh(rest, np.array([[0, 1, 2], [1, 0, 3]])), Wind((5, 0, 0))) == 1.0).all()
+    apart = np.concatenate([rest[:3], rest[[1, 0, 3]] - [0.01, 0.0, 0.0]])
+    first = _exposure(TriMesh(apart, np.array([[0, 1, 2], [3, 4, 5]])), Wind((5, 0, 0)))[0]
+    assert first < 1.0  # two pieces are no neighbours
 
 
 def test_an_obstacle_that_moves_away_lets_the_wind_in() -> None:

@@ -56,6 +56,23 @@ def test_drag_and_lift_at_an_angle(degrees: float) -> None:
     assert force == pytest.approx(wanted, abs=1e-12 * scale)
 
 
+def test_the_wind_is_read_at_the_end_of_the_step() -> None:
+    """A gust that begins with the step and is full when it ends."""
+    whole = _force(_plate(0.0), Wind((SPEED, 0, 0)))
+    assert _force(_plate(0.0), Wind((SPEED, 0, 0), gust=[[0.0, 0.0], [DT, 1.0]])) == pytest.approx(whole, rel=1e-12)
+
+
+def test_the_energy_is_what_moving_through_the_air_costs() -> None:
+    """dt/2 Σ (v − w)·R (v − w): none for a shell that goes with the wind, and never below."""
+    plate, w = _plate(0.4), np.array([4.0, 1.0, 2.0])
+    material = MaterialBlend.uniform(ShellMaterial(young=1e6, drag=0.3), len(plate.faces))
+    state = State(0.0, plate.rest.reshape(-1).copy(), np.zeros(plate.rest.size))
+    energy = Blowing(plate, material, Wind(tuple(w))).at(state, DT)
+    standing = energy.value(plate.rest)
+    assert standing == pytest.approx(0.5 * DT * w @ energy.resistance.sum(axis=0) @ w, rel=1e-12) and standing > 0
+    assert energy.value(plate.rest + DT * w) == pytest.approx(0.0, abs=1e-12 * standing)
+
+
 def test_both_sides_of_a_face_are_alike() -> None:
     plate = _plate(0.7)
     wind = Wind((3.0, 1.0, -2.0))

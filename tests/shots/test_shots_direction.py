@@ -118,6 +118,12 @@ def test_any_mesh_goes_with_the_guide(made, tmp_path: Path) -> None:
     assert names[3] == "of guide vertex 3" and len(names) == 8
 
 
+def test_points_need_the_guides_own_vertices(files, tmp_path: Path) -> None:
+    write_mesh(tmp_path / "own.obj", subdivide(box_mesh(), 2)[0])
+    said = refusal(files, box={"track": {"method": "pointwise"}, "mesh": {"file": "own.obj", "unit": "m"}})
+    assert "track.method: needs a mesh that has the guide's vertices" in said
+
+
 def test_any_mesh_may_be_subdivided_too(made, tmp_path: Path) -> None:
     own, _ = subdivide(box_mesh(), 1)
     write_mesh(tmp_path / "own.obj", own)

@@ -115,6 +115,23 @@ def test_regions_that_yield_to_a_cap_are_told_and_not_missed(prepared: Prepared,
     assert uncapped.missed.tolist() == [False, False, True, False]
 
 
+def test_a_start_that_hangs_below_its_caps_yields(measured: Measured):
+    """The first frame has no steps and so no forces: a settled start that is away is away for its caps."""
+    start = with_residual(measured, 0, 1, 0.3)
+    start = replace(start, arrays={**start.arrays, "cap": np.full((4, 2), 5.0)})
+    assert start.yielding.sum() == 1 and start.yielding[0, 1] and not start.missed.any()
+
+
+@pytest.mark.parametrize(("cap", "held"), [(6.0, 1.0), (np.inf, 1.0), (5.0, 0.0)])
+def test_a_region_that_is_away_without_need_does_not_yield(measured: Measured, cap: float, held: float):
+    """Pulled with 5 N, less than its cap allows, or not capped: missed. Not held at all: neither."""
+    capped = with_residual(measured, 2, 1, 0.3)
+    arrays = {**capped.arrays, "cap": np.full((4, 2), cap), "held": np.full((4, 2), held)}
+    capped = replace(capped, arrays=arrays)
+    assert not capped.yielding.any()
+    assert capped.missed.tolist() == [False, False, held == 1.0, False]
+
+
 def test_regions_held_less_than_others_are_told(prepared: Prepared, measured: Measured):
     held = np.ones((4, 2))
     held[1:3, 0] = 0.4

@@ -36,8 +36,7 @@ class LinearConstraint:
     changing: Callable[[float], Sparse] | None = None
     """time [s] → J with the pattern of `jacobian`, where it varies"""
     caps: Callable[[float], Vector] | None = None
-    """time [s] → (r/3,) the largest force of each three rows [N]; with a cap, strength scales it instead of being a
-    spring"""
+    """time [s] → (r/3,) the largest force of each three rows, hard or springs [N]"""
     differential: bool = False
     """hold J v = goals′(t) instead (for comparison): what is missed once stays missed, and errors add up"""
 
@@ -63,10 +62,6 @@ class LinearConstraint:
         strength = np.clip(self.strength(time), 0.0, 1.0)
         strength = np.where(strength >= HARD, 1.0, strength)
         stiffness = np.full(len(goals), np.inf)
-        if self.caps is not None:
-            caps = strength[::3] * self.caps(time)
-            stiffness[np.repeat(caps == 0.0, 3)] = 0.0  # no force at all is no condition at all
-            return LinearRows(jacobian, goals, stiffness, goals, caps)
         soft = strength < 1.0
         anchors = goals
         if soft.any():
@@ -78,7 +73,11 @@ class LinearConstraint:
             anchors = goals.copy()
             anchors[soft] += np.divide(dashpot, total, out=np.zeros_like(total), where=total > 0) * before
             stiffness[soft] = total
-        return LinearRows(jacobian, goals, stiffness, anchors)
+        if self.caps is None:
+            return LinearRows(jacobian, goals, stiffness, anchors)
+        caps = self.caps(time)
+        stiffness[np.repeat(caps == 0.0, 3)] = 0.0  # no force at all is no condition at all
+        return LinearRows(jacobian, goals, stiffness, anchors, caps)
 
 
 def average_jacobian(weights: Sparse) -> Sparse:

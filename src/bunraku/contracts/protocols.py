@@ -93,8 +93,8 @@ class LinearRows:
     """Linear conditions J x = goals on the points, frozen for one step.
 
     A row's stiffness k says how it is held: infinite is a hard condition, zero is none, between them
-    it is a spring that pulls with the force −Jᵀ k (J x − anchors). Hard rows that come in threes (x, y, z of one
-    average) may have a *cap*: where holding them would take more than that force they yield, pulled by the cap alone.
+    it is a spring that pulls with the force −Jᵀ k (J x − anchors). Rows that come in threes (x, y, z of one average)
+    may have a *cap*: where holding them would take more than that force they yield, pulled by the cap alone.
     """
 
     jacobian: Sparse

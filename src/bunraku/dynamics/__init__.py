@@ -7,3 +7,4 @@ from .minimise import NewtonSettings as NewtonSettings
 from .statics import settle as settle
 from .system import Mass as Mass
 from .system import System as System
+from .yielding import SHARPNESS as SHARPNESS

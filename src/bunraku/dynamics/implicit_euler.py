@@ -107,8 +107,9 @@ class Frozen:
 
     @cached_property
     def stiffness(self) -> Vector:
-        """(r,) of all conditions."""
-        return np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
+        """(r,) of all conditions; infinite also for springs with a cap, whose compliance `yielding` tells."""
+        found = np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
+        return np.where(self.yielding.springs(len(found)), np.inf, found)
 
     @property
     def hard(self) -> Flags:

@@ -3,7 +3,8 @@
 Three rows r = J x − c (x, y, z of one average) with a cap F are hard while that takes a force |λ| ≤ F. Where it would
 take more they yield, and pull with F towards their goal: the energy F |r|, smoothed to F (η − δ) with η = √(|r|² + δ²)
 and δ a millionth of a size nobody sees. Its force F r/η meets λ = F at the border, so a condition lets go and
-takes hold again without a jolt.
+takes hold again without a jolt. Three rows that are springs k with a cap pull with no more than it either: that is the
+same energy with δ = F/k, which is ½ k |r|² where that takes little force and F |r| where it would take much.
 
 The Hessian of F η is flat along r and very stiff across it. Newton's matrix takes the primal–dual form instead,
 compliance D = (η/F) T⁻¹ with T = I − sym(λ rᵀ)/(F η) and |λ| ≤ F: positive semi-definite, the exact Hessian at the
@@ -28,12 +29,20 @@ _MOST_REVISIONS = 12  # of the set of yielding conditions in one step: beyond, n
 class Yielding:
     """The capped conditions of one step, and which of them yield."""
 
-    def __init__(self, triples: Integers | None = None, caps: Vector | None = None, sharpness: float = 1e-8) -> None:
-        """`triples` (t, 3) rows with finite or infinite `caps` (t,) [N]; `sharpness` δ [m]."""
+    def __init__(
+        self, triples: Integers | None = None, caps: Vector | None = None, stiffness: Vector | None = None,
+        sharpness: float = 1e-8,
+    ) -> None:  # fmt: skip
+        """`triples` (t, 3) rows with finite or infinite `caps` (t,) [N] and `stiffness` (t,) [N/m]; δ of hard ones is
+        the `sharpness` [m]."""
         self.triples = np.zeros((0, 3), np.int64) if triples is None else triples
         self._caps = np.zeros(0) if caps is None else caps
-        self._delta = sharpness
-        self._active = np.zeros(len(self.triples), dtype=bool)
+        stiffness = np.full(len(self.triples), np.inf) if stiffness is None else stiffness
+        self._sharpness = sharpness
+        self._springs = np.isfinite(stiffness) & np.isfinite(self._caps) & (stiffness > 0.0)
+        weakness = np.divide(self._caps, stiffness, out=np.zeros(len(self._caps)), where=self._springs)
+        self._delta = np.maximum(weakness, sharpness)
+        self._active = self._springs.copy()
         self._revisions = 0
 
     @staticmethod
@@ -43,16 +52,21 @@ class Yielding:
         if not len(triples):
             return Yielding()
         caps = np.concatenate([one.caps for one in rows if one.caps is not None])
-        stiffness = np.concatenate([one.stiffness for one in rows])
-        # A soft row is a spring, and springs have no cap.
-        caps = np.where(np.isinf(stiffness[triples]).all(axis=1), caps, np.inf)
-        found = Yielding(triples, caps, sharpness)
+        stiffness = np.concatenate([one.stiffness for one in rows])[triples[:, 0]]  # one strength a region
+        caps = np.where(stiffness > 0.0, caps, np.inf)  # what does not pull needs no cap
+        found = Yielding(triples, caps, stiffness, sharpness)
         away = np.linalg.norm(missed()[triples], axis=1)
-        found._active = (caps < np.inf) & (away > 10.0 * sharpness)  # it yielded in the last step already
+        found._active |= (caps < np.inf) & (away > 10.0 * sharpness)  # it yielded in the last step already
         return found
 
+    def springs(self, count: int) -> Flags:
+        """(r,) rows that are springs with a cap: what they pull with is told here."""
+        out = np.zeros(count, dtype=bool)
+        out[self.triples[self._springs]] = True
+        return out
+
     def rows_that_yield(self, count: int) -> Flags:
-        """(r,)"""
+        """(r,) springs with a cap included, which never are hard."""
         out = np.zeros(count, dtype=bool)
         out[self.triples[self._active]] = True
         return out
@@ -60,7 +74,7 @@ class Yielding:
     def value(self, stretch: Vector) -> float:
         """Σ F (η − δ) of the conditions that yield [J]."""
         r = stretch[self.triples[self._active]]
-        return float(self._caps[self._active] @ (self._eta(r) - self._delta))
+        return float(self._caps[self._active] @ (self._eta(r) - self._delta[self._active]))
 
     def pull(self, stretch: Vector, forces: Vector) -> Vector:
         """(r,) the forces, with F r/η where conditions yield."""
@@ -93,7 +107,8 @@ class Yielding:
         size = np.linalg.norm(multipliers[self.triples], axis=1)
         away = np.linalg.norm(stretch[self.triples], axis=1)
         over = ~self._active & (size > self._caps)
-        again = self._active & (away < 10.0 * self._delta) & (size < _TAKE_HOLD * self._caps)
+        near = (away < 10.0 * self._sharpness) & (size < _TAKE_HOLD * self._caps)
+        again = self._active & ~self._springs & near
         if self._revisions >= _MOST_REVISIONS:
             again[:] = False
         if not (over.any() or again.any()):
@@ -103,7 +118,8 @@ class Yielding:
         return True
 
     def _eta(self, r: Array) -> Vector:
-        return np.sqrt(np.sum(r * r, axis=1) + self._delta**2)
+        """(a,) of the conditions that yield."""
+        return np.sqrt(np.sum(r * r, axis=1) + self._delta[self._active] ** 2)
 
 
 def capped_rows(conditions: Sequence[tuple[int, bool]]) -> Integers:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.contracts import Array, Points, State, Stencil, Vector
-from bunraku.geometry import TriMesh, face_areas, face_normals
+from bunraku.geometry import TriMesh, face_areas, face_normals, unit_rows
 from bunraku.materials import MaterialBlend
 from bunraku.numerics import Scatter
 
@@ -135,7 +135,7 @@ class Blowing:
 def resistance(wind: Wind, relative: Points, normals: Points) -> Array:
     """(f, 3, 3) R [N·s/m] for air that moves past faces with `relative` (f, 3) [m/s]; normals of twice the area."""
     double = np.linalg.norm(normals, axis=1)
-    n = np.divide(normals, double[:, None], out=np.zeros_like(normals), where=double[:, None] > 0.0)
+    n = unit_rows(normals)
     speed, through = np.linalg.norm(relative, axis=1), np.abs(np.einsum("fi,fi->f", relative, n))
     bent = np.divide(through**2, speed, out=np.zeros_like(speed), where=speed > 0.0)
     scale = 0.25 * wind.density * double

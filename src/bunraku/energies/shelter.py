@@ -1,7 +1,8 @@
 """Shelter: which faces of a shell the wind reaches.
 
 From four places of each face a ray runs upwind: one straight, three a little apart, so that a shadow has a soft edge
-and ends about ten times as far behind an obstacle as that is wide. A face's exposure is the share that gets away.
+and fades: farther behind an obstacle than about ten times half its width only the straight ray meets it, and a quarter
+of the shadow is left. A face's exposure is the share that gets away.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bunraku.contracts import Faces, Points, Vector
-from bunraku.geometry import Barrier, TriMesh
+from bunraku.geometry import Barrier, TriMesh, unit_rows
 from bunraku.motion import Animation
 
 from .wind import Wind
@@ -54,8 +55,7 @@ def _rays(corners: Points, upwind: Points) -> tuple[Points, Points]:
     middle = corners.mean(axis=1)
     out = corners - middle[:, None]
     across = out - np.einsum("fki,fi->fk", out, upwind)[:, :, None] * upwind[:, None]
-    length = np.linalg.norm(across, axis=2, keepdims=True)
-    across = np.divide(across, length, out=np.zeros_like(across), where=length > 0.0)
+    across = unit_rows(across.reshape(-1, 3)).reshape(out.shape)
     starts = np.concatenate([middle[:, None], middle[:, None] + _INSET * out], axis=1)
     along = np.concatenate([upwind[:, None], upwind[:, None] + SPREAD * across], axis=1)
     return starts.reshape(-1, 3), along.reshape(-1, 3)

@@ -77,7 +77,7 @@ class Wind:
             found.append(str(input_error(what, got=self.lift, allowed=f"up to {self.drag:g}")))
         if not isinstance(self.seed, Integral) or isinstance(self.seed, bool) or self.seed < 0:
             found.append(str(input_error("wind.seed must be a whole number", got=self.seed, allowed="0, 1, 2, …")))
-        if self.shelter not in (True, False, "obstacles"):
+        if not isinstance(self.shelter, bool) and self.shelter != "obstacles":
             allowed = "True, False, 'obstacles'"
             found.append(str(input_error("unknown wind.shelter", got=self.shelter, allowed=allowed)))
         if callable(self.velocity) and self.turbulence:

@@ -57,6 +57,7 @@ from .trimesh import TriMesh as TriMesh
 from .trimesh import face_areas as face_areas
 from .trimesh import face_normals as face_normals
 from .trimesh import first_few as first_few
+from .trimesh import unit_rows as unit_rows
 from .trimesh import vertex_areas as vertex_areas
 from .trimesh import vertex_normals as vertex_normals
 from .welding import Welded as Welded

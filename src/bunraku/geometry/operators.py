@@ -30,9 +30,10 @@ def lumped_mass(mesh: TriMesh, density: Vector | float = 1.0) -> Vector:
     return np.bincount(mesh.faces.reshape(-1), weights=share, minlength=mesh.point_count).astype(np.float64)
 
 
-def cotangent_laplacian(mesh: TriMesh) -> Sparse:
-    """(n, n) stiffness matrix ∫∇ψⱼ·∇ψₗ of the rest shape: rows add up to 0, no eigenvalue below 0.
+def cotangent_laplacian(mesh: TriMesh, weight: Vector | float = 1.0) -> Sparse:
+    """(n, n) stiffness matrix ∫ weight ∇ψⱼ·∇ψₗ of the rest shape: rows add up to 0, no eigenvalue below 0.
 
+    The `weight` is a number, or (f,) a face, not negative.
     Off the diagonal −(cot α + cot β) / 2 of the angles that face an edge. Faces without area count nothing.
     """
     x, faces = mesh.rest, mesh.faces
@@ -41,7 +42,7 @@ def cotangent_laplacian(mesh: TriMesh) -> Sparse:
     for corner in range(3):  # the angle at a corner faces the edge of the other two
         a, b, c = (x[faces[:, (corner + k) % 3]] for k in range(3))
         dot = np.einsum("fi,fi->f", b - a, c - a)
-        values.append(0.5 * np.divide(dot, double, out=np.zeros_like(dot), where=double > 0))
+        values.append(0.5 * weight * np.divide(dot, double, out=np.zeros_like(dot), where=double > 0))
     rows, columns = faces[:, [1, 2, 0]].T.reshape(-1), faces[:, [2, 0, 1]].T.reshape(-1)
     shape = (mesh.point_count, mesh.point_count)
     half = sparse.coo_array((np.concatenate(values), (rows, columns)), shape=shape).tocsr()

@@ -5,4 +5,5 @@ from .animation import Interpolation as Interpolation
 from .curve import EASES as EASES
 from .curve import Curve as Curve
 from .curve import CurveLike as CurveLike
+from .curve import ease as ease
 from .rest_shapes import RestShapes as RestShapes

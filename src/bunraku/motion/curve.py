@@ -8,8 +8,9 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from bunraku.contracts import Vector, input_error
+from bunraku.contracts import Array, Vector, input_error
 
 EASES = ("linear", "smooth", "hold")
 
@@ -97,3 +98,9 @@ class Curve:
 
 CurveLike = float | int | Curve | Sequence[Sequence[float | str]]
 """Anything that `Curve.of` understands."""
+
+
+def ease(time: ArrayLike, start: float, end: float) -> Array:
+    """0 before `start`, 1 after `end`; rises with no jump in speed or acceleration."""
+    u = np.clip((np.asarray(time, dtype=np.float64) - start) / (end - start), 0.0, 1.0)
+    return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku.contracts import Array, Integers, Points, Vector, input_error
-from bunraku.geometry import TriMesh, closest_points, face_normals
+from bunraku.geometry import TriMesh, closest_points, face_normals, unit_rows
 
 from .skeleton import Skeleton
 
@@ -65,9 +65,7 @@ def _to_the_middle(skeleton: Skeleton, mesh: TriMesh) -> Points:
 def _inside(x: Points, mesh: TriMesh) -> Points:
     """The places (k, 3), those outside a closed mesh (or just below its surface) moved a little below it."""
     nearest = closest_points(x, mesh)
-    normals = face_normals(mesh.rest, mesh.faces)[nearest.faces]
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    normals = normals / np.where(length > 0, length, 1.0)
+    normals = unit_rows(face_normals(mesh.rest, mesh.faces)[nearest.faces])
     depth = -np.sum((x - nearest.points) * normals, axis=1, keepdims=True)
     below = _SKIN * mesh.size
     return np.where(depth > below, x, nearest.points - below * normals)
@@ -76,8 +74,7 @@ def _inside(x: Points, mesh: TriMesh) -> Points:
 def _star(along: Points) -> Array:
     """(k, r, 3) unit directions all around, across directions (k, 3)."""
     least = np.eye(3)[np.argmin(np.abs(along), axis=1)]
-    u = np.cross(along, least)
-    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    u = unit_rows(np.cross(along, least))
     v = np.cross(along, u)
     angle = 2.0 * np.pi * np.arange(_RAYS) / _RAYS
     return np.cos(angle)[None, :, None] * u[:, None] + np.sin(angle)[None, :, None] * v[:, None]
@@ -87,9 +84,8 @@ def _directions(ends: Points, above: Integers) -> Points:
     """(k, 3) unit directions of the bones that end in joints and tips; of roots, straight up."""
     out = np.tile([0.0, 1.0, 0.0], (len(ends), 1))
     own = np.flatnonzero(above >= 0)
-    span = ends[own] - ends[above[own]]
-    length = np.linalg.norm(span, axis=1, keepdims=True)
-    out[own] = np.where(length > 0, span / np.where(length > 0, length, 1.0), out[own])
+    span = unit_rows(ends[own] - ends[above[own]])
+    out[own] = np.where(span.any(axis=1, keepdims=True), span, out[own])
     return out
 
 

@@ -13,9 +13,8 @@ from bunraku.direction import Take
 from bunraku.direction.track import Tests, hierarchy, pointwise, track
 from bunraku.geometry import TriMesh
 from bunraku.materials import ShellMaterial
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
-from .easing import ease
 from .measures import mean_distance, tugging
 from .study import Panel, Study, grid_mesh
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from bunraku.contracts import Array, Faces, Integers, Points, Vector
 from bunraku.geometry import TriMesh
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
-from .easing import about_x, ease, keyed, turned
+from .easing import about_x, keyed, turned
 
 _SIDE = 4  # edges on each side of a ring
 _RINGS = 5

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 from bunraku.rigs import Skeleton
 
 from .bag import bag_mesh
-from .easing import ease
 
 PARTS = {
     "hips": ("hips", "pelvis"),

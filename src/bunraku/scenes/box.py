@@ -6,7 +6,7 @@ import numpy as np
 
 from bunraku.contracts import Points, Vector
 from bunraku.geometry import TriMesh
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
 _WIDTH, _HEIGHT = 0.5, 0.7  # [m]
 _STOP = 3.5  # [s] the moment everything halts
@@ -46,8 +46,8 @@ def shaken_box(frame_count: int = 36, rate: float = 24.0) -> Animation:
     poses = []
     for time in times:
         now = min(time, _SHAKEN)
-        swing = _smooth(now, 0.0, 0.5) * np.sin(2.0 * np.pi * 3.0 * (now - _SHAKEN))
-        slack = -0.03 * _smooth(now, 0.0, 0.4)
+        swing = ease(now, 0.0, 0.5) * np.sin(2.0 * np.pi * 3.0 * (now - _SHAKEN))
+        slack = -0.03 * float(ease(now, 0.0, 0.4))
         poses.append(_turned(mesh.rest, 0.0, slack) + swing * np.array([0.15, 0.0, 0.08]))
     return Animation(mesh, times, np.stack(poses))
 
@@ -66,14 +66,9 @@ def _turned(rest: Points, angle: float, lift: float, sway: Vector | tuple[float,
     return moved
 
 
-def _smooth(time: float, start: float, end: float) -> float:
-    u = float(np.clip((time - start) / (end - start), 0.0, 1.0))
-    return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)
-
-
 def _wrung(time: float) -> float:
     """From 0 to 1 and back."""
-    return _smooth(time, 0.3, 1.3) - _smooth(time, 1.7, 2.3)
+    return float(ease(time, 0.3, 1.3) - ease(time, 1.7, 2.3))
 
 
 def _twist(time: float) -> float:
@@ -82,11 +77,11 @@ def _twist(time: float) -> float:
 
 def _lift(time: float) -> float:
     """The top sinks as it twists and ends lower than it began, so the walls are slack and free to swing."""
-    bounce = _smooth(time, 2.2, 2.8) * 0.035 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
-    return -0.05 * _smooth(time, 0.3, 1.3) + bounce
+    bounce = ease(time, 2.2, 2.8) * 0.035 * np.sin(2.0 * np.pi * 2.5 * (_STOP - time))
+    return float(-0.05 * ease(time, 0.3, 1.3) + bounce)
 
 
 def _sway(time: float) -> Vector:
     """A shake that grows until it is cut at its fastest moment."""
     phase = 2.0 * np.pi * 1.25 * (time - _STOP)
-    return _smooth(time, 2.0, 2.8) * np.array([0.11 * np.sin(phase), 0.05 * np.sin(2.0 * phase)])
+    return ease(time, 2.0, 2.8) * np.array([0.11 * np.sin(phase), 0.05 * np.sin(2.0 * phase)])

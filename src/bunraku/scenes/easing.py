@@ -1,4 +1,4 @@
-"""Keys and easing the scenes' guides are made of."""
+"""Keys and turns the scenes' guides are made of."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from bunraku.contracts import Array, Points, Vector
-
-
-def ease(time: ArrayLike, start: float, end: float) -> Array:
-    """0 before `start`, 1 after `end`; rises with no jump in speed or acceleration."""
-    u = np.clip((np.asarray(time, dtype=np.float64) - start) / (end - start), 0.0, 1.0)
-    return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)
 
 
 def keyed(times: Vector, keys: Sequence[tuple[float, float]]) -> Vector:

@@ -8,9 +8,8 @@ from bunraku.contracts import Flags, Integers
 from bunraku.direction.track import painted, track
 from bunraku.geometry import TriMesh
 from bunraku.materials import ShellMaterial
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
-from .easing import ease
 from .measures import mean_distance, wavelength
 from .study import Panel, Study, grid_mesh, ripples
 

@@ -9,18 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import factorized
 
-from bunraku.contracts import Array, Flags, Integers, Points, Sparse, Vector, input_error
-from bunraku.geometry import TriMesh, area_mass_matrix, face_areas, lumped_mass
-
-
-def stiffness_matrix(mesh: TriMesh, weight: Vector | float = 1.0) -> Sparse:
-    """(n, n) ∫∇ψⱼ·∇ψₗ of piecewise linear functions on the rest surface; `weight` (f,) or a number a face."""
-    x = mesh.rest[mesh.faces]
-    opposite = np.roll(x, -1, axis=1) - np.roll(x, 1, axis=1)  # the edge across from each corner
-    areas = face_areas(mesh.rest, mesh.faces)
-    local = np.einsum("fai,fbi->fab", opposite, opposite) * (weight / (4.0 * areas))[:, None, None]
-    rows, columns = np.repeat(mesh.faces, 3, axis=1).reshape(-1), np.tile(mesh.faces, (1, 3)).reshape(-1)
-    return sparse.coo_array((local.reshape(-1), (rows, columns)), shape=(mesh.point_count,) * 2).tocsr()
+from bunraku.contracts import Array, Flags, Integers, Points, Vector, input_error
+from bunraku.geometry import TriMesh, area_mass_matrix, cotangent_laplacian, lumped_mass
 
 
 def wavelength(mesh: TriMesh, height: Vector, faces: Flags | None = None) -> float:
@@ -30,7 +20,7 @@ def wavelength(mesh: TriMesh, height: Vector, faces: Flags | None = None) -> flo
     keeps to a part of the surface.
     """
     inside = (np.ones(len(mesh.faces)) if faces is None else np.asarray(faces)).astype(np.float64)
-    mass, stiffness = area_mass_matrix(mesh, inside), stiffness_matrix(mesh, inside)
+    mass, stiffness = area_mass_matrix(mesh, inside), cotangent_laplacian(mesh, inside)
     area = float(mass.sum())
     if not area > 0:
         raise input_error("the part of the surface to measure is empty", where="faces")
@@ -53,7 +43,7 @@ def fine_part(mesh: TriMesh, field: Array, scale: float) -> Array:
     (scale/λ)² / (1 + (scale/λ)²).
     """
     mass, s = area_mass_matrix(mesh), scale / (2.0 * np.pi)
-    system = sparse.csc_array(mass + s * s * stiffness_matrix(mesh))
+    system = sparse.csc_array(mass + s * s * cotangent_laplacian(mesh))
     flat = np.asarray(field, dtype=np.float64).reshape(mesh.point_count, -1)
     coarse = factorized(system)(mass @ flat)
     return (flat - coarse).reshape(np.shape(field))

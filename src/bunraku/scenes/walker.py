@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.ndimage import gaussian_filter1d
 
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from bunraku.direction.track import vertex_labels
 from bunraku.geometry import TriMesh, cluster_faces
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
+from bunraku.rigs import skinned
 
-from .easing import about_x, ease, keyed
+from .easing import about_x, keyed
 from .walker_body import ANKLE, BALL, CHEST, HIP, HIPS, KNEE, walker_mesh
 from .walker_feet import FootPath, Step, foot_path
-from .walker_rig import BONES, Pose, aimed, bent_knee, joints, rotation, skin_weights, skinned
+from .walker_rig import BONES, Pose, aimed, bent_knee, joints, rotation, skin_weights
 
 DURATION = 5.0  # [s]
 BEATS = {"walk": (0.0, 2.25), "headwind": (2.25, 3.35), "shock": (3.40, 4.00), "shake": (4.05, 4.85)}
@@ -59,8 +61,8 @@ def walking_x(rate: float = 24.0) -> Animation:
     times = np.arange(round(DURATION * rate) + 1) / rate
     feet = {side: foot_path(times, steps) for side, steps in STEPS.items()}
     channels = performance(times)
-    weights = skin_weights(mesh)
-    points = np.stack([skinned(mesh.rest, weights, pose(channels, feet, k)) for k in range(len(times))])
+    moves = np.stack([pose(channels, feet, k).moves for k in range(len(times))])
+    points = skinned(mesh.rest, sparse.csr_array(skin_weights(mesh)), moves)
     return Animation(mesh, times, points)
 
 

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from bunraku.contracts import Array, Integers, Points, Sparse, Vector
 from bunraku.geometry import TriMesh, edges
+from bunraku.motion import ease
 
-from .easing import ease
 from .walker_body import ANKLE, BALL, CHEST, ELBOW, HAND, HIP, HIPS, KNEE, SHOULDER, TOE, mirrored
 
 BONES = (
@@ -32,6 +32,12 @@ class Pose:
     """(14, 3, 3)"""
     places: Points
     """(14, 3) [m] of the bones' joints"""
+
+    @property
+    def moves(self) -> Array:
+        """(14, 3, 4) rest pose to world."""
+        offsets = self.places - np.einsum("bij,bj->bi", self.turns, joints())
+        return np.concatenate([self.turns, offsets[:, :, None]], axis=2)
 
 
 def joints() -> Points:
@@ -91,12 +97,6 @@ def _neighbour_mean(mesh: TriMesh) -> Sparse:
     return sparse.csr_array(
         0.5 * sparse.eye_array(n) + 0.5 * sparse.diags_array(1.0 / np.asarray(links.sum(axis=1)).reshape(-1)) @ links
     )
-
-
-def skinned(rest: Points, weights: Array, pose: Pose) -> Points:
-    """(n, 3) linear blend skinning."""
-    moved = np.einsum("bij,bnj->bni", pose.turns, rest[None] - joints()[:, None]) + pose.places[:, None]
-    return np.einsum("nb,bni->ni", weights, moved)
 
 
 def rotation(pitch: float = 0.0, yaw: float = 0.0, roll: float = 0.0) -> Array:

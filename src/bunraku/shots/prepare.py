@@ -191,15 +191,16 @@ def _with_mesh(clip: Clip, table: ObjectTable, place: Place) -> tuple[Clip, Carr
         return clip, None
     if rest.same_topology(clip.surface):
         return _at_rest(clip, rest), None
+    found = None
     try:
         found = carried(clip, table.mesh)
-        return found.clip, found
     except InputError as error:
         place.at("mesh").pass_on(error)
     if table.track.method == "pointwise":
         place.at("track").at("method").refuse("needs a mesh that has the guide's vertices", got="pointwise")
     place.raise_all()
-    return clip, None
+    assert found is not None
+    return found.clip, found
 
 
 def _at_rest(clip: Clip, rest: Surface) -> Clip:

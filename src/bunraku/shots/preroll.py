@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bunraku.contracts import Array, Points
-from bunraku.motion import Animation
+from bunraku.motion import Animation, ease
 
 
 def with_preroll(guide: Animation, rest: Points, times: Array) -> Animation:
@@ -18,8 +18,7 @@ def with_preroll(guide: Animation, rest: Points, times: Array) -> Animation:
     """
     first, velocity, end = guide.points[0], guide.velocity(float(guide.times[0])), float(guide.times[0])
     blend = _rigid_blend(np.asarray(rest, dtype=np.float64), first)
-    u = (times - times[0]) / (end - times[0])
-    share = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
+    share = ease(times, float(times[0]), end)
     # share × velocity × (t − end) vanishes at both ends and arrives with the velocity.
     poses = [blend(s) + s * velocity * (t - end) for s, t in zip(share, times, strict=True)]
     poses[0] = np.array(rest)

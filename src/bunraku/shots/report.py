@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bunraku.constraints import HARD
 from bunraku.contracts import Array, Points, Vector
 from bunraku.direction import Frame
+from bunraku.dynamics import SHARPNESS
 from bunraku.motion import Curve
 
 from .prepare import Prepared
@@ -78,10 +79,18 @@ class Measured:
 
     @property
     def yielding(self) -> Rows:
-        """(t, k) bool: regions whose cap was reached, so that they are away from the guide."""
+        """(t, k) bool: regions whose cap was reached, so that they are away from the guide.
+
+        A region that is away and is not pulled as hard as its cap allows does not yield: it is missed.
+        """
         if "cap" not in self.arrays:
             return np.zeros((len(self.frames), self.regions), dtype=bool)
-        return np.asarray(self.arrays["residual"] > MET * self.size, dtype=bool)
+        away, cap = self.arrays["residual"], self.arrays["cap"]
+        capped = np.isfinite(cap) & (self.arrays["held"] > 0.0)
+        pull = np.where(capped, cap, 0.0) * away / np.hypot(away, SHARPNESS * self.size)  # [N] of one that yields
+        force = np.linalg.norm(self.arrays["force"], axis=2)
+        started = self.arrays["iterations"][:, None] == 0  # a frame without steps has no forces yet
+        return capped & (away > MET * self.size) & (started | (force > 0.99 * pull))
 
     @property
     def directed(self) -> Rows:

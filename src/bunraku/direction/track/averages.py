@@ -30,8 +30,9 @@ def average_constraint(
     jacobian = average_jacobian(of_shell)
     caps = region_caps(tests.shell, shell, blend, knobs.cap, knobs.cap_pressure, knobs.stretch)
     return LinearConstraint(
-        jacobian, _goals(guide, shell, tests, of_guide, of_shell), _strength(tests, knobs), felt_mass(jacobian, lumped),
-        changing=_changing(guide.mesh, shell, tests), caps=caps, differential=knobs.enforcement == "velocity",
+        jacobian, _goals(guide, shell, tests, of_guide, of_shell), _strength(tests, knobs, caps),
+        felt_mass(jacobian, lumped), changing=_changing(guide.mesh, shell, tests), caps=_scaled(caps, knobs),
+        differential=knobs.enforcement == "velocity",
     )  # fmt: skip
 
 
@@ -83,9 +84,30 @@ def _changing(guide: TriMesh, shell: TriMesh, tests: Tests) -> Callable[[float],
     return jacobian
 
 
-def _strength(tests: Tests, knobs: TrackSettings) -> Callable[[float], Vector]:
-    """time [s] → (3k,) the strength of the whole times each region's own."""
+Caps = Callable[[float], Vector]
+"""time [s] → (k,) [N]"""
+
+
+def _strength(tests: Tests, knobs: TrackSettings, caps: Caps | None) -> Callable[[float], Vector]:
+    """time [s] → (3k,) the strength of the whole times each region's own; a cap is scaled by the whole instead."""
     whole, count, held = Curve.of(knobs.strength), tests.count, tests.held
-    if held is None:
-        return lambda time: np.full(3 * count, whole.at(time))
-    return lambda time: np.repeat(whole.at(time) * held(time), 3)
+
+    def strength(time: float) -> Vector:
+        own = np.ones(count) if held is None else held(time)
+        uncapped = True if caps is None else np.isinf(caps(time))
+        return np.repeat(np.where(uncapped, whole.at(time), 1.0) * own, 3)
+
+    return strength
+
+
+def _scaled(caps: Caps | None, knobs: TrackSettings) -> Caps | None:
+    """The caps times the strength of the whole; none stays none."""
+    if caps is None:
+        return None
+    whole = Curve.of(knobs.strength)
+
+    def scaled(time: float) -> Vector:
+        full = caps(time)
+        return np.multiply(full, whole.at(time), out=full.copy(), where=np.isfinite(full))
+
+    return scaled

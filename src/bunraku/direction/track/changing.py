@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bunraku.contracts import Sparse, Vector, input_error, need
 from bunraku.geometry import TriMesh
+from bunraku.motion import ease
 
 from .test_functions import TestFunctions
 
@@ -47,6 +48,17 @@ def changing(keys: Sequence[tuple[float, TestFunctions]]) -> ChangingTests:
 
 
 @dataclass(frozen=True, eq=False)
+class _Averages:
+    """The keys' averages on two meshes, which it keeps so that no others get their ids."""
+
+    meshes: tuple[TriMesh, TriMesh]
+    guide: list[Sparse]
+    """(m,) matrices (k, n_guide)"""
+    shell: list[Sparse]
+    """(m,) matrices (k, n_shell)"""
+
+
+@dataclass(frozen=True, eq=False)
 class ChangingTests:
     """Test functions with keys."""
 
@@ -54,7 +66,7 @@ class ChangingTests:
     """(m,) [s]"""
     tests: tuple[TestFunctions, ...]
     """(m,)"""
-    _known: dict[str, list[Sparse]] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, int], _Averages] = field(default_factory=dict, repr=False)
 
     @property
     def count(self) -> int:
@@ -95,15 +107,20 @@ class ChangingTests:
 
     def averages_at(self, time: float, guide: TriMesh, shell: TriMesh) -> tuple[Sparse, Sparse]:
         """(k, n_guide) and (k, n_shell) at a time [s]."""
-        if not self._known:
-            pairs = [one.averages(guide, shell) for one in self.tests]
-            self._known["guide"] = _one_pattern([pair[0] for pair in pairs])
-            self._known["shell"] = _one_pattern([pair[1] for pair in pairs])
+        known = self._of(guide, shell)
         k = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.times) - 2))
-        u = float(np.clip((time - self.times[k]) / (self.times[k + 1] - self.times[k]), 0.0, 1.0))
-        u = u**3 * (10.0 + u * (6.0 * u - 15.0))  # C²: the acceleration it asks for has no jump either
-        on_guide, on_shell = self._known["guide"], self._known["shell"]
-        return _between(on_guide[k], on_guide[k + 1], u), _between(on_shell[k], on_shell[k + 1], u)
+        u = float(ease(time, self.times[k], self.times[k + 1]))  # the acceleration it asks for has no jump either
+        return _between(known.guide[k], known.guide[k + 1], u), _between(known.shell[k], known.shell[k + 1], u)
+
+    def _of(self, guide: TriMesh, shell: TriMesh) -> _Averages:
+        """Of two meshes, made once for those of the last call."""
+        key = id(guide), id(shell)
+        if key not in self._known:
+            self._known.clear()
+            pairs = [one.averages(guide, shell) for one in self.tests]
+            on_guide, on_shell = (_one_pattern([pair[side] for pair in pairs]) for side in range(2))
+            self._known[key] = _Averages((guide, shell), on_guide, on_shell)
+        return self._known[key]
 
 
 def _one_pattern(matrices: Sequence[Sparse]) -> list[Sparse]:

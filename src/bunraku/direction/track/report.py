@@ -57,10 +57,11 @@ class TrackReport:
         if not self.regions:
             return {"held": np.zeros(0)}
         averages = self.conditions[0]
-        held: dict[str, Array] = {"held": np.clip(averages.strength(time)[::3], 0.0, 1.0)}
-        if averages.caps is not None:
-            held["cap"] = held["held"] * averages.caps(time)
-        return held
+        held = np.clip(averages.strength(time)[::3], 0.0, 1.0)
+        if averages.caps is None:
+            return {"held": held}
+        caps = averages.caps(time)
+        return {"held": np.where(caps > 0.0, held, 0.0), "cap": caps}
 
     def _stretching(self, time: float, x: Points) -> float:
         """[J] of the material and of its strain limit."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku.contracts import Array, Flags, Points, Vector, input_error, is_between, need
-from bunraku.geometry import TriMesh, edges, vertex_normals
+from bunraku.geometry import TriMesh, edges, unit_rows, vertex_normals
 from bunraku.motion import Animation
 
 from .test_functions import TestFunctions
@@ -71,9 +71,7 @@ def _on_border(mesh: TriMesh) -> Flags:
 
 def _outline(x: Points, mesh: TriMesh, border: Flags, eye: Vector) -> Vector:
     """(n,) one on the outline, zero where the surface faces the camera or turns its back."""
-    view = eye - x
-    view /= np.maximum(np.linalg.norm(view, axis=1, keepdims=True), 1e-300)
-    facing = np.abs(np.sum(vertex_normals(x, mesh.faces) * view, axis=1))
+    facing = np.abs(np.sum(vertex_normals(x, mesh.faces) * unit_rows(eye - x), axis=1))
     share = np.clip((_FACING - facing) / (_FACING - _EDGE_ON), 0.0, 1.0)
     return np.where(border, 1.0, share * share * (3.0 - 2.0 * share))
 
