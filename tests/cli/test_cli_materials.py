@@ -40,12 +40,14 @@ def numbers(bunraku, name: str, levels: int) -> np.ndarray:
     return np.array(found, dtype=float).reshape(2, 2)
 
 
+@pytest.mark.slow
 def test_a_sheet_that_bends_more_easily_is_bent_more_and_one_that_stretches_more_easily_less(folder, bunraku) -> None:
     found = numbers(bunraku, "bending", 2)
     assert (found[:, 0] > found[:, 1]).all() and (found[1] > found[0]).all(), found
     assert found[1, 0] > 1.2 * found[0, 1], found
 
 
+@pytest.mark.slow
 def test_wrinkles_stay_where_it_yields_early_and_hardening_matters_there_alone(folder, bunraku) -> None:
     """After the same twist and back. So coarse a box is never bent by 18/m: where nothing has set nothing hardens."""
     found = numbers(bunraku, "plastic", 2)
@@ -53,6 +55,7 @@ def test_wrinkles_stay_where_it_yields_early_and_hardening_matters_there_alone(f
     assert abs(found[0, 1] - found[0, 0]) > 0.1 * found[0, 0] and found[1, 0] == found[1, 1], found
 
 
+@pytest.mark.slow
 def test_what_is_damped_comes_to_rest_and_what_is_heavy_does_not(folder, bunraku) -> None:
     """So coarse a box of the light material is at rest within a step; the heavy one swings unless it is damped."""
     found = numbers(bunraku, "damping", 1)
@@ -87,6 +90,7 @@ def test_an_interruption_leaves_nothing(folder, bunraku, monkeypatch, words) -> 
         assert sorted(Path().iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_slow_letting_down_ends_in_smoother_folds(monkeypatch) -> None:
     """Silk on a coarse mesh, the same time in the same air: let fall at once it is rumpled by folds of a few cells."""
     settings = SwatchSettings(("silk",), cells=24, seconds=1.0, threads=1)
