@@ -79,8 +79,8 @@ class Pardiso:
         self._threads = max(1, threads) if threaded else 1
         self._dtype = np.float32 if single else np.float64
         kind = "MKL PARDISO" if threaded else "MKL PARDISO (light wheel)"
-        plural = "s" if self._threads > 1 else ""
-        self.name = f"{kind}, {self._threads} thread{plural}{', single precision' if single else ''}"
+        self._kind, self._single_precision = kind, single
+        self._call_itself()
         self._type = _SYMMETRIC_POSITIVE if positive else _SYMMETRIC_INDEFINITE
         self._handle = np.zeros(64, dtype=np.int64)
         self._settings = self._parameters(single, pivoting and not positive)
@@ -120,6 +120,11 @@ class Pardiso:
         if not self._settings[12]:
             self._call(_ANALYSE)
 
+    def _call_itself(self) -> None:
+        plural = "" if self._threads == 1 else "s"
+        precision = ", single precision" if self._single_precision else ""
+        self.name = f"{self._kind}, {self._threads} thread{plural}{precision}"
+
     def _postpone(self, late: int) -> None:
         """Take METIS's order where it suits the last unknowns, else the order corrected for them.
 
@@ -134,6 +139,7 @@ class Pardiso:
         self._order, self._settings[4] = found, 0 if found is None else 1
         if found is not None:
             self._threads, self._settings[23] = 1, 0
+            self._call_itself()
 
     def factor(self, values: Vector) -> None:
         """Factorise for the values (nnz,) of the pattern."""

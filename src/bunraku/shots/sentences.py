@@ -176,7 +176,8 @@ def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 def _place(prepared: Prepared, region: int) -> str:
     """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
     if prepared.region_names:
-        return f"region {prepared.region_names[region]}"
+        name = prepared.region_names[region]
+        return name if name.startswith("region") else f"region {name}"
     return f"guide vertex {prepared.clip.welded.point_of_vertex[region]}"
 
 
