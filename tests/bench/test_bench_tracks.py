@@ -24,6 +24,7 @@ def scene(name: str) -> tracks.Scene:
 
 
 @pytest.mark.parametrize("name", PAPER)
+@pytest.mark.slow
 def test_counts_are_the_papers(name: str) -> None:
     """The walker's mesh is made by code, with about as many vertices."""
     one, (guide, shell, regions) = scene(name), PAPER[name]

@@ -62,6 +62,7 @@ def test_what_is_damped_comes_to_rest_and_what_is_heavy_does_not(folder, bunraku
     assert found[1, 1] < 0.1 * found[0, 1] and found[0, 1] > 10 * found[0, 0], found
 
 
+@pytest.mark.slow
 def test_less_yield_sets_more(folder) -> None:
     """The share of faces that have set, and the curvature they keep, rise as the yield curvature falls."""
     axes, guide = AXES["plastic"], AXES["plastic"].guide()

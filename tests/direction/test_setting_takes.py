@@ -52,6 +52,7 @@ def curvature_of(points: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("bending", ["plate", "hinge"])
+@pytest.mark.slow
 def test_a_strip_let_go_from_a_cylinder_keeps_its_set(bending: str) -> None:
     """1/R − Δκ_max, with two step sizes, with and without hardening; elastic it opens flat.
 

@@ -98,6 +98,7 @@ def test_legs_always_reach_their_feet(guide: Animation) -> None:
         assert max(reach) < 0.995 * long
 
 
+@pytest.mark.slow
 def test_280_regions_finer_on_the_feet(guide: Animation) -> None:
     labels = walker_regions(guide)
     mesh = guide.mesh

@@ -43,6 +43,7 @@ def test_a_file_gives_a_shape_and_is_an_input(files, tmp_path: Path) -> None:
         prepare(read_shot(files(box={"rest": {"file": "other.obj", "unit": "m"}})))
 
 
+@pytest.mark.slow
 def test_a_shot_with_a_shock_and_a_crease_runs_and_reports(files, tmp_path: Path) -> None:
     """The resolved shot reads back, and frames say how much has set."""
     rest = {**CRINKLE, "amount": [[2, 1.0], [3, 0.0]]}

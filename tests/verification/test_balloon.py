@@ -13,6 +13,8 @@ from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend
 from bunraku.testing import icosphere
 
+pytestmark = pytest.mark.slow
+
 RADIUS, RUBBER = 0.1, ShellMaterial(
     young=1e6, poisson=0.45, thickness=2e-4, density=1000.0, stretch_damping=0.02, bend_damping=0.02
 )  # fmt: skip

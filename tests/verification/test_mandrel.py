@@ -10,6 +10,8 @@ from plates import KINDS, square, strip
 from bunraku.contracts import State
 from bunraku.energies import Bending
 
+pytestmark = pytest.mark.slow
+
 DIRECTIONS = np.arange(6) * np.pi / 6
 SET_TOLERANCE = 0.025 * MANDREL
 """[1/m] a quarter of the longest step, MANDREL/10: the rule is explicit, it sees a bend only once it is there"""

@@ -10,6 +10,8 @@ from bunraku.direction.track import tracking_job
 from bunraku.geometry import TriMesh
 from bunraku.testing import sheet
 
+pytestmark = pytest.mark.slow
+
 CLOTH = ShellMaterial(young=1e5, poisson=0.2, thickness=1e-3, density=200.0, stretch_damping=0.005, bend_damping=0.02)
 AIR = {"turbulence": 0.25, "size": 0.4, "seed": 5}
 
