@@ -104,4 +104,4 @@ def test_the_page_of_speed_has_these_tables_and_scenes() -> None:
 
 def _unmeasured(name: str) -> tracks.Row:
     nothing = tracks.Spent(np.ones(1), 1, 1, dict.fromkeys((*PARTS, "total"), 1.0))
-    return tracks.Row(scene(name), nothing, nothing, (1.0, 1.0), 1.0)
+    return tracks.Row(scene(name), nothing, nothing, nothing, (1.0, 1.0), 1.0)

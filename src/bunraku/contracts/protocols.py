@@ -149,12 +149,8 @@ class Factorisation(Protocol):
     name: str
     """what the run reports, e.g. 'MKL PARDISO, 2 threads'"""
 
-    def analyse(self, indptr: Integers, indices: Integers, *, late: int = 0) -> None:
-        """Take the pattern: CSR upper triangle with every diagonal entry stored.
-
-        The `late` last unknowns have hardly a pivot of their own: in single precision they must not be eliminated
-        before all others that they meet.
-        """
+    def analyse(self, indptr: Integers, indices: Integers) -> None:
+        """Take the pattern: CSR upper triangle with every diagonal entry stored."""
         ...
 
     def factor(self, values: Vector) -> None:

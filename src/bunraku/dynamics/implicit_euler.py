@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -168,6 +169,10 @@ class ImplicitEuler:
         self._settings = settings or NewtonSettings()
         self._threads = threads
         self._saddle: SaddleSystem | None = None
+
+    def with_settings(self, **changes: Any) -> ImplicitEuler:
+        """The same system, solved another way."""
+        return ImplicitEuler(self._system, replace(self._settings, **changes), threads=self._threads)
 
     @property
     def solver_name(self) -> str:

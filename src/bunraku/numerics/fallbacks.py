@@ -16,7 +16,7 @@ class Qdldl:
 
     name = "qdldl, 1 thread"
 
-    def analyse(self, indptr: Integers, indices: Integers, *, late: int = 0) -> None:
+    def analyse(self, indptr: Integers, indices: Integers) -> None:
         """Take the pattern; the ordering is computed with the first factor and kept."""
         self._indptr, self._indices = indptr, indices
         self._solver = None
@@ -53,7 +53,7 @@ class SuperLu:
 
     name = "SciPy SuperLU, 1 thread"
 
-    def analyse(self, indptr: Integers, indices: Integers, *, late: int = 0) -> None:
+    def analyse(self, indptr: Integers, indices: Integers) -> None:
         """Take the pattern."""
         self._indptr, self._indices = indptr, indices
 

@@ -79,13 +79,12 @@ class Pardiso:
         self._threads = max(1, threads) if threaded else 1
         self._dtype = np.float32 if single else np.float64
         kind = "MKL PARDISO" if threaded else "MKL PARDISO (light wheel)"
-        self._kind, self._single_precision = kind, single
-        self._call_itself()
+        plural, precision = "" if self._threads == 1 else "s", ", single precision" if single else ""
+        self.name = f"{kind}, {self._threads} thread{plural}{precision}"
         self._type = _SYMMETRIC_POSITIVE if positive else _SYMMETRIC_INDEFINITE
         self._handle = np.zeros(64, dtype=np.int64)
         self._settings = self._parameters(single, pivoting and not positive)
         self._size = 0
-        self._order: Integers | None = None
 
     def _parameters(self, single: bool, pivoting: bool) -> Integers:
         p = np.zeros(64, dtype=np.int64)
@@ -102,11 +101,8 @@ class Pardiso:
         p[34] = 1  # indices from zero
         return p
 
-    def analyse(self, indptr: Integers, indices: Integers, *, late: int = 0) -> None:
-        """Take the pattern: CSR upper triangle with every diagonal entry stored.
-
-        In single precision none of the `late` last unknowns is eliminated before all others that it meets.
-        """
+    def analyse(self, indptr: Integers, indices: Integers) -> None:
+        """Take the pattern: CSR upper triangle with every diagonal entry stored."""
         self.release()
         self._indptr = np.ascontiguousarray(indptr, dtype=np.int64)
         self._indices = np.ascontiguousarray(indices, dtype=np.int64)
@@ -114,32 +110,8 @@ class Pardiso:
         self._values = np.ones(len(indices), dtype=self._dtype)
         self._right = np.zeros(self._size, dtype=self._dtype)
         self._left = np.zeros(self._size, dtype=self._dtype)
-        self._order, self._settings[4] = None, 0
-        if late and self._dtype == np.float32:
-            self._postpone(late)
         if not self._settings[12]:
             self._call(_ANALYSE)
-
-    def _call_itself(self) -> None:
-        plural = "" if self._threads == 1 else "s"
-        precision = ", single precision" if self._single_precision else ""
-        self.name = f"{self._kind}, {self._threads} thread{plural}{precision}"
-
-    def _postpone(self, late: int) -> None:
-        """Take METIS's order where it suits the last unknowns, else the order corrected for them.
-
-        An order that is given costs PARDISO its independent branches: threads then mostly wait for each other.
-        """
-        order = np.zeros(self._size, dtype=np.int64)
-        self._order, self._settings[4] = order, 2
-        self._call(_ANALYSE)
-        self._call(_RELEASE)
-        self._handle[:] = 0
-        found = postponed(order, self._indptr, self._indices, late)
-        self._order, self._settings[4] = found, 0 if found is None else 1
-        if found is not None:
-            self._threads, self._settings[23] = 1, 0
-            self._call_itself()
 
     def factor(self, values: Vector) -> None:
         """Factorise for the values (nnz,) of the pattern."""
@@ -181,7 +153,7 @@ class Pardiso:
         arguments = (
             _address(self._handle), _number(1), _number(1), _number(self._type), _number(phase),
             _number(self._size), _address(self._values), _address(self._indptr), _address(self._indices),
-            None if self._order is None else _address(self._order), _number(1), _address(self._settings), _number(0),
+            None, _number(1), _address(self._settings), _number(0),
             _address(self._right), _address(self._left), _address(error),
         )  # fmt: skip
         # The thread count is MKL's, not the factor's, and a factor must meet the one it was analysed with. Releasing
@@ -192,25 +164,6 @@ class Pardiso:
         if error[0]:
             reason = _REASONS.get(int(error[0]), "")
             raise FactorisationError(f"PARDISO error {int(error[0])} in phase {phase}: {reason}")
-
-
-def postponed(order: Integers, indptr: Integers, indices: Integers, late: int) -> Integers | None:
-    """(N,) an order of elimination in which none of the `late` last unknowns comes before all others that it meets:
-    those that do are put after all of them. None where there are none.
-    """
-    first, base = len(order) - late, int(order.min())
-    place = np.empty(len(order))
-    place[order - base] = np.arange(len(order))
-    rows = np.repeat(np.arange(len(order)), np.diff(indptr))
-    meets = (rows < first) & (indices >= first)
-    which, where = indices[meets], place[rows[meets]]
-    earliest, latest = np.full(len(order), np.inf), np.full(len(order), -np.inf)
-    np.minimum.at(earliest, which, where)
-    np.maximum.at(latest, which, where)
-    early = np.isfinite(latest) & (place < earliest)
-    if not early.any():
-        return None
-    return np.argsort(np.where(early, latest + 0.5, place), kind="stable") + base
 
 
 _REASONS = {

@@ -5,9 +5,9 @@
 
 A is assembled on a fixed pattern and may itself hold auxiliary unknowns with negative pivots; k is the stiffness
 of each condition (∞: hard), or 1/k a 3 × 3 compliance of three rows that yield together. Rows and columns are
-equilibrated, and a hard row gets the tiny pivot −δ: the matrix is then quasi-definite, so LDLᵀ needs no pivoting in
-any order, and refinement against the exact matrix takes δ back out. The conditions are eliminated after the unknowns
-they hold, though: first, they would add JᵀJ/δ to A, and single precision would lose A beside it.
+equilibrated, and a hard row gets the small pivot −δ: the matrix is then quasi-definite, so LDLᵀ needs no pivoting in
+any order, and refinement against the exact matrix takes δ back out. A row eliminated before the unknowns it holds adds
+JᵀJ/δ to A, beside which single precision must not lose A: so δ is a share of the row's largest entry squared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
 _ENOUGH = 1e-8  # relative residual that a refined solution must reach
 _USABLE = 1e-3  # relative residual that a solution taken as it comes must have: beyond, it is no direction
 _MOST_CORRECTIONS = 4  # of a solution that is not usable as it comes
-_DELTA = {"float64": 1e-8, "float32": 1e-6}
+_DELTA = 1e-8  # the pivot −δ of a hard row in double precision
+_SINGLE_DELTA, _SINGLE_LEAST = 1e-4, 1e-6  # in single: this share of the row's largest entry squared, and at least
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,8 @@ class SaddleSystem:
         self._factorisation = factorisation
         self._single, self._make_double = single, double
         self._double: Factorisation | None = None
-        self._current, self._slack_pivot = factorisation, 0.0
-        self._delta = _DELTA["float32" if single else "float64"]
-        factorisation.analyse(self.pattern.indptr, self.pattern.indices, late=self._rows)
+        self._current = factorisation
+        factorisation.analyse(self.pattern.indptr, self.pattern.indices)
 
     @property
     def solver_name(self) -> str:
@@ -106,8 +106,8 @@ class SaddleSystem:
 
     def refactor(self) -> None:
         """Factorise the assembled matrix (again)."""
-        self._current, self._slack_pivot = self._factorisation, self._delta
-        self._current.factor(self._regularised(self._values))
+        self._current = self._factorisation
+        self._current.factor(self._regularised(self._values, single=self._single))
 
     def _refactor_in_double(self) -> bool:
         """Factorise once more where single precision was not enough; whether there is anything better."""
@@ -118,8 +118,8 @@ class SaddleSystem:
             self._double.analyse(self.pattern.indptr, self.pattern.indices)
         if self._current is self._double:
             return False
-        self._current, self._slack_pivot = self._double, _DELTA["float64"]
-        self._current.factor(self._regularised(self._values))
+        self._current = self._double
+        self._current.factor(self._regularised(self._values, single=False))
         return True
 
     def _equilibration(self, values: Vector) -> Vector:
@@ -128,11 +128,15 @@ class SaddleSystem:
         _felt(self.pattern.indptr, self.pattern.indices, values, self.size, felt)
         return 1.0 / np.sqrt(np.where(felt > 0.0, felt, 1.0))
 
-    def _regularised(self, values: Vector) -> Vector:
+    def _regularised(self, values: Vector, *, single: bool) -> Vector:
         if not self._rows:
             return values
-        out = values.copy()
-        out[self._diagonal[self.size :]] -= self._slack_pivot
+        out, pivots = values.copy(), np.full(self._rows, _DELTA)
+        if single:
+            largest = np.zeros(self._rows)
+            _largest_squares(self.pattern.indptr, self.pattern.indices, values, self.size, largest)
+            pivots = np.maximum(_SINGLE_DELTA * largest, _SINGLE_LEAST)
+        out[self._diagonal[self.size :]] -= pivots
         return out
 
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
@@ -212,6 +216,15 @@ def _felt(indptr, indices, values, own, out):
                     out[second] += square / out[first]
                 elif second < own and values[indptr[second]] < 0.0:
                     out[first] += square / -values[indptr[second]]
+
+
+@numba.njit(cache=True)
+def _largest_squares(indptr, indices, values, own, out):
+    """(r,) the largest entry, squared, that each condition has among the first `own` unknowns."""
+    for row in range(own):
+        for k in range(indptr[row], indptr[row + 1]):
+            if indices[k] >= own:
+                out[indices[k] - own] = max(out[indices[k] - own], values[k] * values[k])
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
