@@ -37,13 +37,15 @@ class LinearConstraint:
     """time [s] → J with the pattern of `jacobian`, where it varies"""
     caps: Callable[[float], Vector] | None = None
     """time [s] → (r/3,) the largest force of each three rows, hard or springs [N]"""
+    press: Callable[[float], Vector] | None = None
+    """time [s] → (r/3,) how hard each three rows may press surfaces against each other [N]; None: not asked to"""
     differential: bool = False
     """hold J v = goals′(t) instead (for comparison): what is missed once stays missed, and errors add up"""
 
     @property
     def capped(self) -> bool:
-        """Whether there are caps."""
-        return self.caps is not None
+        """Whether there are caps, or conditions may yield to contact."""
+        return self.caps is not None or self.press is not None
 
     def jacobian_at(self, time: float) -> Sparse:
         """(r, 3n) at a time [s]."""
@@ -73,11 +75,11 @@ class LinearConstraint:
             anchors = goals.copy()
             anchors[soft] += np.divide(dashpot, total, out=np.zeros_like(total), where=total > 0) * before
             stiffness[soft] = total
-        if self.caps is None:
+        if not self.capped:
             return LinearRows(jacobian, goals, stiffness, anchors)
-        caps = self.caps(time)
+        caps = np.full(len(goals) // 3, np.inf) if self.caps is None else self.caps(time)
         stiffness[np.repeat(caps == 0.0, 3)] = 0.0  # no force at all is no condition at all
-        return LinearRows(jacobian, goals, stiffness, anchors, caps)
+        return LinearRows(jacobian, goals, stiffness, anchors, caps, None if self.press is None else self.press(time))
 
 
 def average_jacobian(weights: Sparse) -> Sparse:

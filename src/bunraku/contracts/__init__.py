@@ -16,12 +16,14 @@ from .errors import OutputError as OutputError
 from .errors import PhysicsStopped as PhysicsStopped
 from .errors import input_error as input_error
 from .protocols import Constraint as Constraint
+from .protocols import ContactSource as ContactSource
 from .protocols import Energy as Energy
 from .protocols import EnergySource as EnergySource
 from .protocols import Factorisation as Factorisation
 from .protocols import LinearRows as LinearRows
 from .protocols import Stencil as Stencil
 from .protocols import Stepper as Stepper
+from .protocols import Touching as Touching
 from .solution import Outcome as Outcome
 from .solution import Solution as Solution
 from .state import State as State

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .arrays import Array, Integers, Points, Sparse, Vector
+from .arrays import Array, Flags, Integers, Points, Sparse, Vector
 from .solution import Solution
 from .state import State
 
@@ -107,6 +107,9 @@ class LinearRows:
     """(r,) where the spring of a row that is not hard pulls to: the goal, or with damping a point on the way"""
     caps: Vector | None = None
     """(r/3,) the largest force on each three rows, from 0 to ∞ [N for rows in metres]; None: none is capped"""
+    press: Vector | None = None
+    """(r/3,) how hard each three rows may press surfaces against each other before they yield to contact; None: rows
+    are never asked to"""
 
     def residual(self, x: Points) -> Vector:
         """(r,) J x − goals: how far a direction is missed."""
@@ -132,6 +135,82 @@ class Constraint(Protocol):
 
     def at(self, state: State, dt: float) -> LinearRows:
         """The conditions that must hold at `state.time + dt`."""
+        ...
+
+
+class Touching(Protocol):
+    """Surfaces that must not pass through each other, frozen for one step: a potential whose pairs may be others at
+    every x, obstacles that go their way while the step is solved, and how far both may go.
+    """
+
+    @property
+    def scales(self) -> bool:
+        """Whether the potential knows how stiff to be; else `scale` must tell it."""
+        ...
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the obstacles are where they must be at the end of the step."""
+        ...
+
+    def scale(self, stiffness: float) -> None:
+        """Take the stiffness of a point of the body [N/m]."""
+        ...
+
+    def value(self, x: Points, ahead: float = 0.0) -> float:
+        """Energy [J] with the obstacles that share further on what is left of their way."""
+        ...
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) [N] on the body's points."""
+        ...
+
+    def pressure(self, x: Points) -> Points:
+        """(n, 3) [N] the part of the gradient that keeps surfaces apart (without friction)."""
+        ...
+
+    def on_obstacles(self, x: Points) -> float:
+        """[J] the slope of the energy along what is left of the obstacles' way."""
+        ...
+
+    def drive(self, x: Points) -> Points:
+        """(n, 3) [N] by which the gradient changes, to first order, when the obstacles go what is left of their way."""
+        ...
+
+    def blocks(self, x: Points) -> tuple[Integers, Array]:
+        """(m, k) points, −1 for none, and (m, 3k, 3k) positive semi-definite blocks [N/m]."""
+        ...
+
+    def likely(self, x: Points) -> Integers:
+        """(p, 2) pairs of points that may soon share a block."""
+        ...
+
+    def touched(self, x: Points) -> Flags:
+        """(n,) points that feel something."""
+        ...
+
+    def max_step(self, x: Points, step: Points) -> float:
+        """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
+        ...
+
+    def advance(self, share: float) -> None:
+        """The obstacles go this share of what is left of their way."""
+        ...
+
+    def report(self, x: Points) -> Mapping[str, float]:
+        """What a frame says of contact."""
+        ...
+
+    def memory(self) -> Mapping[str, Array]:
+        """What `State.memory` must carry on."""
+        ...
+
+
+class ContactSource(Protocol):
+    """Where a step's contact comes from."""
+
+    def at(self, state: State, dt: float) -> Touching:
+        """The contact of the step that leads from `state` to `state.time + dt`."""
         ...
 
 

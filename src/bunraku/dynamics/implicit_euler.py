@@ -12,151 +12,41 @@ A condition that would take more than its cap yields (`yielding.py`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bunraku.contracts import (
     Array,
-    Energy,
-    Flags,
     Integers,
     LinearRows,
     Outcome,
     Points,
     Solution,
-    Sparse,
     State,
     Stencil,
     Vector,
 )
 from bunraku.numerics import FactorisationError, SaddleSystem, choose
 
+from .apart import minimise_apart
+from .frozen import Frozen, Watched
+from .goals import CATCH_UP, FREE_FORCE, Goals
 from .minimise import NewtonSettings, Progress, minimise, take_steps
-from .system import Mass, System
+from .pressing import Presses
+from .system import System, mean_stiffness
 from .yielding import SHARPNESS, Yielding, capped_rows
 
+PAIRS = "contact.pairs"
+"""the key of State.memory for the pairs of points the matrix has room for: a run resumed factorises in the same order"""
 MET = 1e-9
 """share of the body's size within which a hard condition counts as met"""
 PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
 """what a step's seconds are counted by, besides their total: the matrix, its factors, solving with them, and the
 line search's and Newton's look at the energies"""
-
-
-@dataclass(frozen=True, eq=False)
-class Frozen:
-    """The minimisation of one step."""
-
-    mass: Mass
-    energies: Sequence[Energy]
-    target: Points
-    """(n, 3) y"""
-    rows: Sequence[LinearRows]
-    dt: float
-    yielding: Yielding = field(default_factory=Yielding)
-    """the conditions with a cap, and which of them yield just now"""
-
-    def value(self, x: Points, multipliers: Vector) -> float:
-        """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are."""
-        away = x - self.target
-        total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
-        total += sum(energy.value(x) for energy in self.energies)
-        stretch, hard = self.stretch(x), self.hard
-        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness)
-        total += 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
-        return total + self.yielding.value(stretch)
-
-    def gradient(self, x: Points, multipliers: Vector) -> Points:
-        """(n, 3) of Φ with the springs, plus Jᵀλ of the hard conditions."""
-        out = self.mass.times(x - self.target) / self.dt**2
-        for energy in self.energies:
-            out += energy.gradient(x)
-        if self.rows:
-            pull = self.jacobian.T @ self.forces(x, multipliers)
-            out += pull.reshape(-1, 3)
-        return out
-
-    def forces(self, x: Points, multipliers: Vector) -> Vector:
-        """(r,) how hard each condition pulls: λ where it is hard, k (J x − anchor) where it is a spring."""
-        stretch = self.stretch(x)
-        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * stretch
-        return self.yielding.pull(stretch, np.where(np.isinf(self.stiffness), multipliers, spring))
-
-    def follow(self, x: Points) -> dict[str, Array]:
-        """Take x for where the solve has come to; returns what that changes in the state's memory."""
-        return {key: value for energy in self.energies for key, value in energy.follow(x).items()}
-
-    def revise(self, x: Points, multipliers: Vector) -> bool:
-        """Let conditions yield that would pull harder than their caps, and hold those again that need not."""
-        return self.yielding.revise(self.stretch(x), multipliers)
-
-    @cached_property
-    def jacobian(self) -> Sparse:
-        """(r, 3n) of all conditions."""
-        return sparse.vstack([rows.jacobian for rows in self.rows], format="csr")
-
-    def blocks(self, x: Points) -> list[Array]:
-        """Local blocks of the positive semi-definite Hessian."""
-        out = [self.mass.blocks(1.0 / self.dt**2)]
-        for energy in self.energies:
-            out.extend(energy.blocks(x, psd=True))
-        return out
-
-    @cached_property
-    def stiffness(self) -> Vector:
-        """(r,) of all conditions; infinite also for springs with a cap, whose compliance `yielding` tells."""
-        found = np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
-        return np.where(self.yielding.springs(len(found)), np.inf, found)
-
-    @property
-    def hard(self) -> Flags:
-        """(r,) conditions to be met exactly."""
-        return np.isinf(self.stiffness) & ~self.yielding.rows_that_yield(len(self.stiffness))
-
-    def stretch(self, x: Points) -> Vector:
-        """(r,) of all conditions: how far each still has to go."""
-        return np.concatenate([np.zeros(0), *(rows.stretch(x) for rows in self.rows)])
-
-    def distance(self, x: Points) -> float:
-        """[m] the largest distance of a hard condition."""
-        return float(np.abs(self.stretch(x)[self.hard]).max(initial=0.0))
-
-    def residual(self, x: Points) -> Vector:
-        """(r,) of all conditions: how far each misses what was directed."""
-        return np.concatenate([np.zeros(0), *(rows.residual(x) for rows in self.rows)])
-
-
-@dataclass(frozen=True, eq=False)
-class _Watched:
-    """A problem for Newton that counts what it takes to look at the energies."""
-
-    problem: Frozen
-    seconds: dict[str, float]
-
-    def value(self, x: Points, multipliers: Vector) -> float:
-        begin = time.perf_counter()
-        found = self.problem.value(x, multipliers)
-        self.seconds["energy"] += time.perf_counter() - begin
-        return found
-
-    def gradient(self, x: Points, multipliers: Vector) -> Points:
-        begin = time.perf_counter()
-        found = self.problem.gradient(x, multipliers)
-        self.seconds["gradient"] += time.perf_counter() - begin
-        return found
-
-    def distance(self, x: Points) -> float:
-        return self.problem.distance(x)
-
-    def follow(self, x: Points) -> object:
-        return self.problem.follow(x)
-
-    def revise(self, x: Points, multipliers: Vector) -> bool:
-        return self.problem.revise(x, multipliers)
 
 
 class ImplicitEuler:
@@ -169,6 +59,8 @@ class ImplicitEuler:
         self._settings = settings or NewtonSettings()
         self._threads = threads
         self._saddle: SaddleSystem | None = None
+        self._pressing: Presses | None = None
+        self._pairs = np.zeros((0, 2), np.int64)
 
     def with_settings(self, **changes: Any) -> ImplicitEuler:
         """The same system, solved another way."""
@@ -192,18 +84,56 @@ class ImplicitEuler:
         energies = [source.at(state, dt) for source in self._system.energies]
 
         def missed() -> Vector:
-            earlier = replace(state, time=state.time - dt)
-            ended = [constraint.at(earlier, dt) for constraint in self._system.constraints]
-            return np.concatenate([one.residual(x) for one in ended])
+            return np.concatenate([one.residual(x) for one in self._rows_at(state, state.time, dt)])
 
-        yielding = Yielding.of(rows, missed, SHARPNESS * self._settings.length)
-        return Frozen(self._system.mass, energies, x + dt * v, rows, dt, yielding)
+        sharpness = SHARPNESS * self._settings.length
+        target = x + dt * v
+        if self._system.contact is None:
+            yielding = Yielding.of(rows, missed, sharpness)
+            return Frozen(self._system.mass, energies, target, rows, dt, yielding)
+        goals = Goals.of(rows, *(self._rows_at(state, state.time - k * dt, dt) for k in range(2)))
+        free = goals.free_force(state.memory, self._system.mass.lumped, dt)
+        asked = goals.catching_up(x, sharpness, CATCH_UP * self._settings.length)
+        yielding = Yielding.of(asked, missed, sharpness, free)
+        problem = Frozen(
+            self._system.mass, energies, target, asked, dt, yielding, rows, self._system.contact.at(state, dt),
+            self._presses(yielding),
+        )  # fmt: skip
+        self._begin_contact(problem, state, x, missed)
+        return problem
+
+    def _rows_at(self, state: State, time: float, dt: float) -> list[LinearRows]:
+        """The conditions that had to hold at a time [s]."""
+        earlier = replace(state, time=time - dt)
+        return [constraint.at(earlier, dt) for constraint in self._system.constraints]
+
+    def _presses(self, yielding: Yielding) -> Presses | None:
+        if self._pressing is None and len(yielding.triples):
+            weights = self._system.jacobian[yielding.triples[:, 0]][:, ::3]
+            self._pressing = Presses(weights, self._system.mass.lumped)
+        return self._pressing
+
+    def _begin_contact(self, problem: Frozen, state: State, x: Points, missed: Callable[[], Vector]) -> None:
+        """Tell contact how stiff the body is, the matrix which pairs to expect, and conditions what they press on."""
+        touch = problem.touch
+        assert touch is not None
+        if not touch.scales:
+            touch.scale(mean_stiffness(self._stencils(problem), problem.blocks(x), x.size))
+        saddle = self._saddle or self._analyse(problem)
+        pairs = state.memory.get(PAIRS)
+        if pairs is not None and not np.array_equal(pairs, self._pairs):
+            self._pairs = pairs
+            saddle.reserve(pairs)
+        pressed = problem.pressed(x)
+        if pressed is not None:
+            away = np.linalg.norm(missed()[problem.yielding.triples], axis=1)
+            problem.yielding.begin(away > 10.0 * SHARPNESS * self._settings.length, pressed)
 
     def step(self, state: State, dt: float) -> Solution[State]:
         """One step of length dt [s]."""
         begin = time.perf_counter()
         problem = self.freeze(state, dt)
-        run = Progress(problem.target, np.zeros(len(problem.stiffness)))
+        run = Progress(self._first_guess(problem, state), np.zeros(len(problem.stiffness)))
         seconds = dict.fromkeys(PARTS, 0.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             outcome = self._solve(problem, run, seconds)
@@ -211,11 +141,12 @@ class ImplicitEuler:
         after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
         residual = problem.residual(x)
         worst = float(np.abs(residual[problem.hard]).max(initial=0.0))
-        if outcome.usable and worst > MET * self._settings.length:
+        exact = problem.touch is None or outcome is Outcome.CONVERGED  # else what is missed is told
+        if outcome.usable and exact and problem.directed is None and worst > MET * self._settings.length:
             outcome = Outcome.CONDITIONS_CONFLICT
         if outcome.usable:
             after = replace(after, memory={**state.memory, **problem.follow(x)})
-            after = replace(after, memory=self._system.remember(after))
+            after = replace(after, memory={**self._system.remember(after), **self._carried(problem, x, run, state)})
         seconds["total"] = time.perf_counter() - begin
         stats = {
             "iterations": run.iterations,
@@ -225,8 +156,39 @@ class ImplicitEuler:
             "residual": residual,
             "residual_hard": worst,
             "seconds": seconds,
+            "contact": {} if problem.touch is None else problem.touch.report(x),
         }
         return Solution(after, outcome, stats, self._evidence(problem, x, run, outcome))
+
+    def _first_guess(self, problem: Frozen, state: State) -> Points:
+        """Where Newton begins: y; with contact as far towards y, moved onto the conditions, as the way is free."""
+        touch = problem.touch
+        if touch is None:
+            return problem.target
+        x = state.q.reshape(-1, 3)
+        way = problem.target - x
+        if problem.presses is not None:
+            triples = problem.yielding.triples
+            held = problem.hard[triples[:, 0]]
+            missing = np.where(held[:, None], problem.stretch(problem.target)[triples], 0.0)
+            way = way + problem.presses.onto(missing)
+        share = touch.max_step(x, way)
+        share = 1.0 if share >= 1.0 else 0.5 * share
+        touch.advance(share)
+        return x + share * way
+
+    def _carried(self, problem: Frozen, x: Points, run: Progress, state: State) -> dict[str, Array]:
+        """What contact needs of this step in the next."""
+        if problem.touch is None:
+            return {}
+        out = {**problem.touch.memory(), PAIRS: self._pairs}
+        pressed = problem.pressed(x)
+        if pressed is not None:
+            forces = problem.forces(x, run.multipliers)[problem.yielding.triples]
+            own = np.linalg.norm(forces - pressed.own, axis=1)
+            before = state.memory.get(FREE_FORCE, own)
+            out[FREE_FORCE] = np.where(problem.yielding.gives_way, before, own)
+        return out
 
     def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float]) -> Outcome:
         def direction(
@@ -237,10 +199,12 @@ class ImplicitEuler:
             step, change = self.direct(problem, x, gradient, exact, seconds)
             return step, change + problem.forces(x, multipliers)
 
-        watched = _Watched(problem, seconds)
+        watched = Watched(problem, seconds)
         try:
-            if self._settings.iterations is not None:
+            if self._settings.iterations is not None and problem.touch is None:
                 return take_steps(watched, direction, run, self._settings.iterations)
+            if problem.touch is not None:
+                return minimise_apart(watched, problem.touch, direction, run, self._settings, problem.pull)
             return minimise(watched, direction, run, self._settings)
         except FactorisationError:
             return Outcome.FACTORISATION_FAILED
@@ -264,7 +228,12 @@ class ImplicitEuler:
         if len(problem.yielding.triples) and multipliers is not None:
             bend = problem.yielding.compliance(problem.stretch(x), multipliers)
         border = problem.jacobian.data if problem.rows else None
-        saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend)
+        loose = None if problem.touch is None else problem.touch.blocks(x)
+        if not saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose):
+            assert problem.touch is not None
+            self._pairs = problem.touch.likely(x)
+            saddle.reserve(self._pairs)
+            saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose)
         assembled = time.perf_counter()
         saddle.refactor()
         seconds["assemble"] += assembled - begin
@@ -278,17 +247,23 @@ class ImplicitEuler:
         force = np.zeros(self.saddle.size)
         force[: x.size] = -gradient.reshape(-1)
         # The springs' pull is part of the gradient already; only hard conditions have a distance left to go.
-        goal = np.where(problem.hard, -problem.residual(x), 0.0)
+        goal = -problem.missing(x)
         result = self.saddle.solve(force, goal, rounds=12 if exact else 1)
         seconds["solve"] += time.perf_counter() - begin
         return result.primal[: x.size].reshape(-1, 3), result.multipliers
 
-    def _analyse(self, problem: Frozen) -> SaddleSystem:
+    def _stencils(self, problem: Frozen) -> list[Stencil]:
+        """Of the blocks of a problem."""
         size = 3 * self._system.point_count
         stencils = [self._system.mass.stencil()]
         for energy in problem.energies:
             stencils.extend(_shifted(stencil, 3 * self._system.point_count, size) for stencil in energy.stencils(True))
             size += energy.auxiliary_count
+        return stencils
+
+    def _analyse(self, problem: Frozen) -> SaddleSystem:
+        stencils = self._stencils(problem)
+        size = 3 * self._system.point_count + sum(energy.auxiliary_count for energy in problem.energies)
         single = self._settings.single
         factorisation = choose(threads=self._threads, single=single)
         self._saddle = SaddleSystem(

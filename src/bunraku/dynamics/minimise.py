@@ -28,6 +28,8 @@ class NewtonSettings:
     """a length to compare with: the size of the body [m]"""
     limit: int = 150
     """stop after this many iterations; accepted if the last step was below ten tolerances"""
+    contact_limit: int = 40
+    """the same among surfaces that touch; what is reached then is free of intersections and is taken"""
     reuse: int = 5
     """iterations that share one factorisation"""
     single: bool = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Constraint, EnergySource, Integers, Points, Sparse, State, Stencil, Vector
+from bunraku.contracts import (
+    Array,
+    Constraint,
+    ContactSource,
+    EnergySource,
+    Integers,
+    Points,
+    Sparse,
+    State,
+    Stencil,
+    Vector,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +71,16 @@ def _pair_unknowns(pair: Integers) -> Integers:
     return out
 
 
+def mean_stiffness(stencils: Sequence[Stencil], blocks: Sequence[Array], unknowns: int) -> float:
+    """The mean of a matrix's diagonal over its first unknowns, from its local blocks [N/m]."""
+    diagonal = np.zeros(unknowns)
+    for stencil, block in zip(stencils, blocks, strict=True):
+        if stencil.columns is None:
+            kept = (stencil.rows >= 0) & (stencil.rows < unknowns)
+            diagonal += np.bincount(stencil.rows[kept], np.diagonal(block, axis1=1, axis2=2)[kept], unknowns)
+    return float(diagonal.mean())
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """Masses, energies and conditions on one set of points."""
@@ -67,6 +88,7 @@ class System:
     mass: Mass
     energies: tuple[EnergySource, ...]
     constraints: tuple[Constraint, ...] = field(default_factory=tuple)
+    contact: ContactSource | None = None
 
     @property
     def point_count(self) -> int:

@@ -9,6 +9,9 @@ same energy with δ = F/k, which is ½ k |r|² where that takes little force and
 The Hessian of F η is flat along r and very stiff across it. Newton's matrix takes the primal–dual form instead,
 compliance D = (η/F) T⁻¹ with T = I − sym(λ rᵀ)/(F η) and |λ| ≤ F: positive semi-definite, the exact Hessian at the
 solution (where λ = F r/η), and good far from it.
+
+Among surfaces that touch, conditions may ask for what cannot be. There the cap is what the condition took before
+anything touched it, plus how hard it may `press`; it applies only where contact causes a good part of the force.
 """
 
 from __future__ import annotations
@@ -19,10 +22,14 @@ import numpy as np
 
 from bunraku.contracts import Array, Flags, Integers, LinearRows, Vector
 
+from .pressing import Pressed
+
 SHARPNESS = 1e-8
 """δ as a share of the body's size"""
 _INSIDE = 0.999  # share of the cap a multiplier may have in the compliance: T stays invertible
 _TAKE_HOLD = 0.8  # share of the cap below which a condition that is met again is held again
+_CAUSED = 0.2  # share of a multiplier that contact must cause before a condition yields to it
+_RAISED = 1.1  # a cap that contact does not cause to be exceeded is raised to this times the force
 _MOST_REVISIONS = 12  # of the set of yielding conditions in one step: beyond, none is held again
 
 
@@ -31,10 +38,10 @@ class Yielding:
 
     def __init__(
         self, triples: Integers | None = None, caps: Vector | None = None, stiffness: Vector | None = None,
-        sharpness: float = 1e-8,
+        sharpness: float = 1e-8, press: Vector | None = None, free: Vector | None = None,
     ) -> None:  # fmt: skip
         """`triples` (t, 3) rows with finite or infinite `caps` (t,) [N] and `stiffness` (t,) [N/m]; δ of hard ones is
-        the `sharpness` [m]."""
+        the `sharpness` [m]. `press` (t,) [N] is how hard each may press, beyond what it takes `free` of contact."""
         self.triples = np.zeros((0, 3), np.int64) if triples is None else triples
         self._caps = np.zeros(0) if caps is None else caps
         stiffness = np.full(len(self.triples), np.inf) if stiffness is None else stiffness
@@ -44,20 +51,46 @@ class Yielding:
         self._delta = np.maximum(weakness, sharpness)
         self._active = self._springs.copy()
         self._revisions = 0
+        self._own_caps = self._caps
+        # A condition that is a spring gives way by itself.
+        self._press = (
+            np.full(len(self.triples), np.inf) if press is None else np.where(np.isinf(stiffness), press, np.inf)
+        )
+        self._gives_way = np.zeros(len(self.triples), dtype=bool)
+        self._contact_caps = self._press + (0.0 if free is None else free)
 
     @staticmethod
-    def of(rows: Sequence[LinearRows], missed: Callable[[], Vector], sharpness: float) -> Yielding:
-        """Of conditions; `missed` () → (r,) tells how far each was missed when the step began."""
+    def of(
+        rows: Sequence[LinearRows], missed: Callable[[], Vector], sharpness: float, free: Vector | None = None
+    ) -> Yielding:
+        """Of conditions; `missed` () → (r,) tells how far each was missed when the step began, `free` (t,) [N] what
+        capped ones took while nothing touched them."""
         triples = capped_rows([(len(one.goals), one.caps is not None) for one in rows])
         if not len(triples):
             return Yielding()
         caps = np.concatenate([one.caps for one in rows if one.caps is not None])
         stiffness = np.concatenate([one.stiffness for one in rows])[triples[:, 0]]  # one strength a region
         caps = np.where(stiffness > 0.0, caps, np.inf)  # what does not pull needs no cap
-        found = Yielding(triples, caps, stiffness, sharpness)
+        press = [np.full(len(one.caps), np.inf) if one.press is None else one.press
+                 for one in rows if one.caps is not None]  # fmt: skip
+        found = Yielding(triples, caps, stiffness, sharpness, np.concatenate(press), free)
         away = np.linalg.norm(missed()[triples], axis=1)
         found._active |= (caps < np.inf) & (away > 10.0 * sharpness)  # it yielded in the last step already
         return found
+
+    @property
+    def gives_way(self) -> Flags:
+        """(t,) conditions that yield to contact."""
+        return self._gives_way
+
+    def begin(self, missed: Flags, pressed: Pressed) -> None:
+        """Conditions (t,) that were missed when the step began still yield where something is in their way."""
+        self._give_way(missed & pressed.touched)
+
+    def _give_way(self, which: Flags) -> None:
+        self._gives_way = which & np.isfinite(self._contact_caps)
+        self._caps = np.where(self._gives_way, np.minimum(self._own_caps, self._contact_caps), self._own_caps)
+        self._active |= self._gives_way
 
     def springs(self, count: int) -> Flags:
         """(r,) rows that are springs with a cap: what they pull with is told here."""
@@ -99,7 +132,7 @@ class Yielding:
         out[self._active] = (eta / np.maximum(caps, 1e-300))[:, None, None] * np.linalg.inv(tangent)
         return out
 
-    def revise(self, stretch: Vector, multipliers: Vector) -> bool:
+    def revise(self, stretch: Vector, multipliers: Vector, pressed: Pressed | None = None) -> bool:
         """Let those yield whose multipliers exceed their caps, and hold those that are met with less; whether any
         changed."""
         if not len(self.triples):
@@ -107,15 +140,26 @@ class Yielding:
         size = np.linalg.norm(multipliers[self.triples], axis=1)
         away = np.linalg.norm(stretch[self.triples], axis=1)
         over = ~self._active & (size > self._caps)
+        pushed, free = self._pushed(size, pressed)
         near = (away < 10.0 * self._sharpness) & (size < _TAKE_HOLD * self._caps)
-        again = self._active & ~self._springs & near
+        again = (self._active & ~self._springs & near) | free
         if self._revisions >= _MOST_REVISIONS:
             again[:] = False
-        if not (over.any() or again.any()):
+        if not (over.any() or again.any() or pushed.any()):
             return False
         self._revisions += 1
         self._active = (self._active | over) & ~again
+        self._give_way((self._gives_way & ~again) | pushed)
         return True
+
+    def _pushed(self, size: Vector, pressed: Pressed | None) -> tuple[Flags, Flags]:
+        """(t,) which of the conditions with multipliers of that size begin to yield to contact, and which are free."""
+        if pressed is None:
+            return np.zeros(len(size), dtype=bool), np.zeros(len(size), dtype=bool)
+        over = ~self._active & pressed.touched & (size > self._contact_caps)
+        caused = pressed.share > np.maximum(self._press, _CAUSED * size)
+        self._contact_caps = np.where(over & ~caused, _RAISED * size, self._contact_caps)
+        return over & caused, self._gives_way & ~pressed.touched
 
     def _eta(self, r: Array) -> Vector:
         """(a,) of the conditions that yield."""

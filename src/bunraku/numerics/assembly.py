@@ -8,7 +8,7 @@ any number of threads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -66,6 +66,26 @@ class Pattern:
         starts = np.concatenate([[0], np.cumsum(counts)])
         return cls(size, indptr, entry % size, starts, source[real], tuple(lengths))
 
+    def with_pairs(self, pairs: Integers) -> Pattern:
+        """With room for 3 × 3 blocks between points (p, 2), numbered from 0 among the first unknowns, as well.
+
+        The local blocks stay the same: `add_blocks` fills what is added.
+        """
+        corner = np.arange(3)
+        rows = 3 * pairs.min(axis=1)[:, None, None] + corner[:, None]
+        columns = 3 * pairs.max(axis=1)[:, None, None] + corner[None, :]
+        rows, columns = (part.reshape(-1) for part in np.broadcast_arrays(rows, columns))
+        upper = rows <= columns
+        wanted = np.unique(rows[upper] * self.size + columns[upper])
+        there = np.repeat(np.arange(self.size), np.diff(self.indptr)) * self.size + self.indices
+        place = np.searchsorted(there, wanted)
+        new = there[np.minimum(place, len(there) - 1)] != wanted
+        entry = np.insert(there, place[new], wanted[new])
+        counts = np.insert(np.diff(self.starts), place[new], 0)
+        indptr = np.searchsorted(entry, np.arange(self.size + 1) * self.size)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return replace(self, indptr=indptr, indices=entry % self.size, starts=starts)
+
     @property
     def buffer_length(self) -> int:
         """How many local numbers `assemble` takes."""
@@ -81,6 +101,39 @@ class Pattern:
         values = np.empty(len(self.indices))
         _gather(self.starts, self.sources, flat, values)
         return values
+
+    def add_blocks(self, values: Vector, corners: Integers, blocks: Array) -> bool:
+        """Add blocks (m, 3k, 3k) on points (m, k), −1 for none, to the values; whether there was room for all.
+
+        One after the other, so that the bytes are the same each time.
+        """
+        return bool(_add_blocks(self.indptr, self.indices, corners, blocks, values))
+
+
+@numba.njit(cache=True)
+def _add_blocks(indptr, indices, corners, blocks, values):
+    for m in range(len(corners)):
+        for i in range(corners.shape[1]):
+            for j in range(corners.shape[1]):
+                first, second = 3 * corners[m, i], 3 * corners[m, j]
+                if first < 0 or second < first:
+                    continue
+                for a in range(3):
+                    row, skip = first + a, a if first == second else 0
+                    low, high = indptr[row], indptr[row + 1]
+                    while low < high:  # where the columns of the second point begin
+                        middle = (low + high) // 2
+                        if indices[middle] < second + skip:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    if low >= indptr[row + 1] or indices[low] != second + skip:
+                        return False
+                    for b in range(skip, 3):
+                        if indices[low + b - skip] != second + b:
+                            return False
+                        values[low + b - skip] += blocks[m, 3 * i + a, 3 * j + b]
+    return True
 
 
 def _entries(stencil: Stencil) -> tuple[Integers, Integers, Integers]:

@@ -61,15 +61,23 @@ class SaddleSystem:
         own = Stencil(np.arange(size, size + self._rows)[:, None])
         self._triples = np.zeros((0, 3), np.int64) if triples is None else triples
         together = [Stencil(self._triples + size)] if len(self._triples) else []
-        self.pattern = Pattern.of([*stencils, border, own, *together], size + self._rows)
-        self._product = SymmetricProduct.of(self.pattern)
-        self._buffer = np.empty(self.pattern.buffer_length)
-        self._diagonal = self.pattern.indptr[:-1]  # the first stored entry of a row is its diagonal
+        self._fixed = Pattern.of([*stencils, border, own, *together], size + self._rows)
         self._factorisation = factorisation
         self._single, self._make_double = single, double
-        self._double: Factorisation | None = None
         self._current = factorisation
-        factorisation.analyse(self.pattern.indptr, self.pattern.indices)
+        self._buffer = np.empty(self._fixed.buffer_length)
+        self._take(self._fixed)
+
+    def _take(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self._product = SymmetricProduct.of(pattern)
+        self._diagonal = pattern.indptr[:-1]  # the first stored entry of a row is its diagonal
+        self._double: Factorisation | None = None
+        self._factorisation.analyse(pattern.indptr, pattern.indices)
+
+    def reserve(self, pairs: Integers) -> None:
+        """Make room for loose blocks between points (p, 2), instead of any before; needs a new analysis."""
+        self._take(self._fixed.with_pairs(pairs))
 
     @property
     def solver_name(self) -> str:
@@ -90,9 +98,13 @@ class SaddleSystem:
 
     def assemble(
         self, blocks: Sequence[Array], stiffness: Vector, *, border: Vector | None = None,
-        compliance: Array | None = None,
-    ) -> None:  # fmt: skip
-        """Take what `factor` takes; equilibrate."""
+        compliance: Array | None = None, loose: tuple[Integers, Array] | None = None,
+    ) -> bool:  # fmt: skip
+        """Take what `factor` takes; equilibrate.
+
+        `loose` are blocks (m, 3k, 3k) on points (m, k) that may be others each time; False if `reserve` has made no
+        room for one of them, and then nothing is taken.
+        """
         weight, slack = _split_stiffness(stiffness)
         self._weight = weight
         bordering = ((self._border if border is None else border) * weight[self._border_rows])[:, None, None]
@@ -100,9 +112,12 @@ class SaddleSystem:
         if len(self._triples):
             together.append(np.zeros((len(self._triples), 3, 3)) if compliance is None else -compliance)
         values = self.pattern.assemble([*blocks, bordering, -slack[:, None, None], *together], self._buffer)
+        if loose is not None and not self.pattern.add_blocks(values, *loose):
+            return False
         scale = self._equilibration(values)
         _scale(self.pattern.indptr, self.pattern.indices, values, scale)
         self._values, self._scale = values, scale
+        return True
 
     def refactor(self) -> None:
         """Factorise the assembled matrix (again)."""

@@ -23,16 +23,20 @@ _log = logging.getLogger(__name__)
 
 
 def average_constraint(
-    guide: Animation, shell: TriMesh, tests: Tests, lumped: Vector, blend: MaterialBlend, knobs: TrackSettings
-) -> LinearConstraint:
-    """The averages of the shell (k regions, three rows each) that must equal the guide's."""
+    guide: Animation, shell: TriMesh, tests: Tests, lumped: Vector, blend: MaterialBlend, knobs: TrackSettings,
+    press: float | None = None,
+) -> LinearConstraint:  # fmt: skip
+    """The averages of the shell (k regions, three rows each) that must equal the guide's.
+
+    With `press` they yield to contact: it is how hard they may press, as a strain.
+    """
     of_guide, of_shell = tests.averages(guide.mesh, shell)
     jacobian = average_jacobian(of_shell)
     caps = region_caps(tests.shell, shell, blend, knobs.cap, knobs.cap_pressure, knobs.stretch)
     return LinearConstraint(
         jacobian, _goals(guide, shell, tests, of_guide, of_shell), _strength(tests, knobs, caps),
         felt_mass(jacobian, lumped), changing=_changing(guide.mesh, shell, tests), caps=_scaled(caps, knobs),
-        differential=knobs.enforcement == "velocity",
+        differential=knobs.enforcement == "velocity", press=_press(tests, shell, blend, press),
     )  # fmt: skip
 
 
@@ -82,6 +86,11 @@ def _changing(guide: TriMesh, shell: TriMesh, tests: Tests) -> Callable[[float],
         return average_jacobian(found[1])
 
     return jacobian
+
+
+def _press(tests: Tests, shell: TriMesh, blend: MaterialBlend, press: float | None) -> Callable[[float], Vector] | None:
+    """time [s] → (k,) [N]: a strain as a force, as for caps."""
+    return None if press is None else region_caps(tests.shell, shell, blend, None, None, press)
 
 
 Caps = Callable[[float], Vector]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku.contracts import Array, Flags, Points, input_error, need
+from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
@@ -37,7 +38,7 @@ def track(
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
     enforcement: str = "position", rest: RestShapes | Points | None = None, warp: Warp | None = None,
     wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
-    threads: int | None = None, single: bool = True,
+    contact: Contact | bool | None = None, threads: int | None = None, single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -68,6 +69,8 @@ def track(
         wind: a `Wind`; the material's own air drag is then felt relative to it.
         pressure: overpressure inside a closed shell [Pa]; may be keyed.
         gas: a `Gas` shut into a closed shell, instead of a given pressure.
+        contact: True, or a `Contact` with thickness, friction and obstacles: then nothing passes through anything, and
+            where the guide asks for that it yields; the report says where.
         warp: where the warp of woven materials runs on the rest shape: one direction for all faces (3,), a direction
             (f, 3) or an angle from its first edge (f,) [rad] a face; None: the material blend's own, else upright.
 
@@ -86,14 +89,15 @@ def track(
         "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
         "threads": threads, "single": single, "rest": rest,
     }  # fmt: skip
-    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas}
+    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas, "contact": contact}
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
 
 
 def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
     pins: Sequence[Pin] | Pin = (), warp: Warp | None = None, wind: Wind | None = None,
-    pressure: CurveLike | None = None, gas: Gas | None = None, **settings: object,
+    pressure: CurveLike | None = None, gas: Gas | None = None, contact: Contact | bool | None = None,
+    **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
@@ -109,7 +113,9 @@ def tracking_job(
     lumped = lumped_mass(shell, areal)
     mass = Mass(lumped, area_mass_matrix(shell, areal) if knobs.mass == "consistent" else None)
     tests = None if tests is None else independent(tests)
-    averages = None if tests is None else average_constraint(guide, shell, tests, lumped, blend, knobs)
+    contact = as_contact(contact)
+    press = None if contact is None else contact.press
+    averages = None if tests is None else average_constraint(guide, shell, tests, lumped, blend, knobs, press)
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
     pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
@@ -126,7 +132,8 @@ def tracking_job(
     air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
     energies = (membrane, *bends, weight, *([limit] if limit else []), *air.energies)
     conditions = tuple(c for c in (averages, *pinned) if c is not None)
-    system = System(mass, energies, conditions)
+    surfaces = None if contact is None else contact.surfaces(shell, blend, float(guide.times[0]))
+    system = System(mass, energies, conditions, surfaces)
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
     )

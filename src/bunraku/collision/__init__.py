@@ -1,0 +1,7 @@
+"""Surfaces that must not pass through each other: near pairs, barrier, friction, and how far a step may go."""
+
+from .barrier import activation_stiffness
+from .obstacles import Obstacle, Plane, capsule, sphere
+from .surfaces import Surfaces, Touch
+
+__all__ = ["Obstacle", "Plane", "Surfaces", "Touch", "activation_stiffness", "capsule", "sphere"]

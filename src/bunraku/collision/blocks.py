@@ -1,0 +1,176 @@
+"""Stiffness of near pairs, as local blocks.
+
+A pair's corners xᵢ with signed weights wᵢ span its distance vector Σ wᵢ xᵢ = d n. Along n it has the barrier's second
+derivative k, across it (friction) t: the block is wᵢ wⱼ (k n nᵀ + t (I − n nᵀ)), positive semi-definite as it stands. What is left
+out, the turning of n, is negative where surfaces press.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from bunraku.contracts import Array, Flags, Integers, Points, Vector
+
+from .barrier import bend, slope
+from .toolkit import Pairs
+
+_PARALLEL = 1e-3  # share of |a|²|b|² below which two edges count as nearly parallel in the toolkit's smoothing
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """How pairs stand: (m,) distances, (m, 3) directions and (m, 4) weights of their corners, (m,) their share."""
+
+    corners: Integers
+    weights: Array
+    normals: Points
+    distances: Vector
+    shares: Vector
+    """the toolkit's weight of a pair, times its smoothing where edges are nearly parallel"""
+
+    @classmethod
+    def of(cls, pairs: Pairs, x: Points, rest: Points, planes: list[tuple[Vector, Vector]]) -> Gaps:
+        """At points x (n, 3); `rest` (n, 3) tells the length of edges."""
+        m = len(pairs.corners)
+        weights, normals = np.zeros((m, 4)), np.zeros((m, 3))
+        distances, shares = np.zeros(m), np.array(pairs.weights)
+        _measure(
+            pairs.corners, pairs.edges, np.ascontiguousarray(x), np.ascontiguousarray(rest), weights, normals, distances,
+            shares,
+        )  # fmt: skip
+        flat = pairs.planes >= 0
+        for normal, point in planes:
+            away = (x[pairs.corners[flat, 0]] - point) @ normal
+            distances[flat], normals[flat], weights[flat, 0] = away, normal, 1.0
+        return cls(pairs.corners, weights, normals, distances, shares)
+
+    def pressing(self, stiffness: float, gap: float, reach: float) -> tuple[Vector, Vector]:
+        """(m,) force [N] and (m,) stiffness [N/m] along the normals."""
+        force, stiff = np.empty(len(self.distances)), np.empty(len(self.distances))
+        _press(self.distances, self.shares * stiffness, gap, reach, force, stiff)
+        return force, stiff
+
+    def rubbing(self, force: Vector, coefficient: float, way: Points, still: float) -> Vector:
+        """(m,) stiffness [N/m] across the normals, of friction with lagged normal forces (m,) [N].
+
+        The force over the way it opposes: friction that slides has no stiffness along its way, but this keeps the
+        matrix positive and the step short.
+        """
+        moved = self.relative(way)
+        moved -= np.sum(moved * self.normals, axis=1)[:, None] * self.normals
+        size = np.linalg.norm(moved, axis=1)
+        return coefficient * force * np.where(size < still, (2.0 - size / still) / still, 1.0 / np.maximum(size, still))
+
+    def relative(self, way: Points) -> Points:
+        """(m, 3) of points that go `way` (n, 3): how the two sides of each pair go apart."""
+        moved = np.where(self.corners[:, :, None] >= 0, way[self.corners], 0.0)
+        return np.einsum("mi,mij->mj", self.weights, moved)
+
+    def blocks(self, along: Vector, across: Vector | None = None) -> Array:
+        """(m, 12, 12)"""
+        out = np.empty((len(self.corners), 12, 12))
+        _blocks(self.weights, self.normals, along, np.zeros(len(along)) if across is None else across, out)
+        return out
+
+    def forces(self, along: Vector, across: Vector | None, way: Points) -> Points:
+        """(n, 3) the blocks times `way` (n, 3), summed at the points."""
+        moved = self.relative(way)
+        normal = np.sum(moved * self.normals, axis=1)[:, None] * self.normals
+        pull = along[:, None] * normal + (0.0 if across is None else across[:, None] * (moved - normal))
+        out = np.zeros_like(way)
+        kept = self.corners >= 0
+        spread = self.weights[:, :, None] * pull[:, None, :]
+        for axis in range(3):
+            out[:, axis] = np.bincount(self.corners[kept], spread[:, :, axis][kept], len(way))
+        return out
+
+
+def touched(gaps: Gaps, force: Vector, count: int) -> Flags:
+    """(count,) points that some pair presses on."""
+    out = np.zeros(count, dtype=bool)
+    pressed = gaps.corners[force > 0.0]
+    pressed = pressed[(pressed >= 0) & (pressed < count)]
+    out[pressed] = True
+    return out
+
+
+@numba.njit(cache=True, parallel=True, error_model="numpy")
+def _press(distances, stiffness, gap, reach, force, stiff):
+    for k in numba.prange(len(distances)):
+        force[k] = -stiffness[k] * slope(distances[k], gap, reach)
+        stiff[k] = max(0.0, stiffness[k] * bend(distances[k], gap, reach))
+
+
+@numba.njit(cache=True, parallel=True, error_model="numpy")
+def _blocks(weights, normals, along, across, out):
+    for k in numba.prange(len(out)):
+        n, stiff, slide = normals[k], along[k], across[k]
+        for i in range(4):
+            for j in range(4):
+                both = weights[k, i] * weights[k, j]
+                for a in range(3):
+                    for b in range(3):
+                        value = (stiff - slide) * n[a] * n[b]
+                        if a == b:
+                            value += slide
+                        out[k, 3 * i + a, 3 * j + b] = both * value
+
+
+@numba.njit(cache=True, parallel=True, error_model="numpy")
+def _measure(corners, edges, x, rest, weights, normals, distances, shares):
+    for k in numba.prange(len(corners)):
+        c = corners[k]
+        if edges[k]:
+            _edge_weights(x[c[0]], x[c[1]], x[c[2]], x[c[3]], weights[k])
+            shares[k] *= _smoothing(c, x, rest)
+        elif c[3] >= 0:
+            _face_weights(x[c[0]], x[c[1]], x[c[2]], x[c[3]], weights[k])
+        elif c[2] >= 0:
+            a, along = x[c[1]], x[c[2]] - x[c[1]]
+            t = np.dot(x[c[0]] - a, along) / np.dot(along, along)
+            weights[k, 0], weights[k, 1], weights[k, 2] = 1.0, t - 1.0, -t
+        elif c[1] >= 0:
+            weights[k, 0], weights[k, 1] = 1.0, -1.0
+        away = np.zeros(3)
+        for i in range(4):
+            if c[i] >= 0:
+                away += weights[k, i] * x[c[i]]
+        distances[k] = np.sqrt(np.dot(away, away))
+        if distances[k] > 0.0:
+            normals[k] = away / distances[k]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _face_weights(p, a, b, c, out):
+    """p minus its foot on the plane of a, b, c."""
+    u, v, w = b - a, c - a, p - a
+    uu, uv, vv = np.dot(u, u), np.dot(u, v), np.dot(v, v)
+    wu, wv = np.dot(w, u), np.dot(w, v)
+    scale = 1.0 / (uu * vv - uv * uv)
+    s, t = (vv * wu - uv * wv) * scale, (uu * wv - uv * wu) * scale
+    out[0], out[1], out[2], out[3] = 1.0, s + t - 1.0, -s, -t
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _edge_weights(a, b, c, d, out):
+    """The nearest point of a–b minus that of c–d; ends count."""
+    u, v, w = b - a, d - c, a - c
+    uu, uv, vv, uw, vw = np.dot(u, u), np.dot(u, v), np.dot(v, v), np.dot(u, w), np.dot(v, w)
+    bottom = uu * vv - uv * uv
+    s = min(1.0, max(0.0, (uv * vw - vv * uw) / bottom)) if bottom > 1e-14 * uu * vv else 0.5
+    t = min(1.0, max(0.0, (uv * s + vw) / vv))
+    s = min(1.0, max(0.0, (uv * t - uw) / uu))
+    out[0], out[1], out[2], out[3] = 1.0 - s, s, t - 1.0, -t
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _smoothing(c, x, rest):
+    """What the toolkit multiplies a pair of edges with: 0 where they are parallel, 1 a little off."""
+    turn = np.cross(x[c[1]] - x[c[0]], x[c[3]] - x[c[2]])
+    u, v = rest[c[1]] - rest[c[0]], rest[c[3]] - rest[c[2]]
+    least = _PARALLEL * np.dot(u, u) * np.dot(v, v)
+    share = np.dot(turn, turn) / least
+    return share * (2.0 - share) if share < 1.0 else 1.0

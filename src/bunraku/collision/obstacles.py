@@ -1,0 +1,110 @@
+"""What a shell may touch besides itself: surfaces that move as told, and planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bunraku.contracts import Integers, Points, Vector, input_error
+from bunraku.geometry import TriMesh, subdivide
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A surface that moves as told."""
+
+    mesh: TriMesh
+    motion: Callable[[float], Points] | None = None
+    """time [s] → (n, 3) [m]; None: it stands still in its rest shape"""
+    name: str = "obstacle"
+    thickness: float = 0.0
+    """[m] of which half lies outside of the mesh"""
+
+    def at(self, time: float) -> Points:
+        """(n, 3) [m]"""
+        return np.array(self.mesh.rest) if self.motion is None else np.asarray(self.motion(time), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """All that lies behind a plane, for ever: a floor."""
+
+    point: Vector
+    """(3,) [m]"""
+    normal: Vector
+    """(3,) to the free side"""
+    name: str = "ground"
+
+    def __post_init__(self) -> None:
+        point, normal = np.asarray(self.point, float), np.asarray(self.normal, float)
+        length = float(np.linalg.norm(normal)) if normal.shape == (3,) else 0.0
+        if point.shape != (3,) or not np.isfinite(point).all() or not 0.0 < length < np.inf:
+            raise input_error("a plane has a point and a direction", got=(self.point, self.normal))
+        object.__setattr__(self, "point", point)
+        object.__setattr__(self, "normal", normal / length)
+
+
+def sphere(centre: Sequence[float] | Vector, radius: float, edge: float | None = None) -> TriMesh:
+    """A ball of triangles at most about `edge` [m] long (default: an eighth of the radius), corners on the sphere."""
+    start = _point("centre", centre)
+    unit = _ball(radius, edge)
+    return TriMesh(start + radius * unit.rest, unit.faces)
+
+
+def capsule(
+    first: Sequence[float] | Vector, second: Sequence[float] | Vector, radius: float, edge: float | None = None
+) -> TriMesh:
+    """All points within `radius` [m] of a segment, as triangles at most about `edge` [m] long."""
+    start, end = _point("first", first), _point("second", second)
+    ball, length = _ball(radius, edge), float(np.linalg.norm(end - start))
+    if length == 0.0:
+        return TriMesh(start + radius * ball.rest, ball.faces)
+    up = (end - start) / length
+    side = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 0.0, 1.0])
+    side /= np.linalg.norm(side)
+    frame = np.stack([side, up, np.cross(side, up)])
+    height = ball.rest[:, 1]
+    equator = np.flatnonzero(np.abs(height) < 1e-12)
+    equator = equator[np.argsort(np.arctan2(ball.rest[equator, 2], ball.rest[equator, 0]), kind="stable")]
+    rings = max(1, int(np.ceil(length * len(equator) / (2.0 * np.pi * radius))))
+    lifts = np.linspace(0.0, length, rings + 1)[1:, None, None] * up
+    added = (start + radius * ball.rest[equator] @ frame)[None] + lifts
+    rest = start + radius * ball.rest @ frame + np.where(height > 1e-12, length, 0.0)[:, None] * up
+    index = np.concatenate([equator, len(rest) + np.arange(rings * len(equator))]).reshape(rings + 1, -1)
+    above = height[ball.faces].max(axis=1) > 1e-12
+    moved = np.arange(len(rest))
+    moved[equator] = index[-1]
+    faces = np.where(above[:, None], moved[ball.faces], ball.faces)
+    return TriMesh(np.concatenate([rest, added.reshape(-1, 3)]), np.concatenate([faces, _tube(index)]))
+
+
+def _tube(index: Integers) -> Integers:
+    """Faces between rings (r, k) of vertices."""
+    low, high = index[:-1], index[1:]
+    low_next, high_next = np.roll(low, -1, axis=1), np.roll(high, -1, axis=1)
+    first = np.stack([low, high, low_next], axis=-1).reshape(-1, 3)
+    second = np.stack([low_next, high, high_next], axis=-1).reshape(-1, 3)
+    return np.concatenate([first, second])
+
+
+def _ball(radius: float, edge: float | None) -> TriMesh:
+    """The unit sphere from an octahedron, fine enough for edges of `edge` on the given radius."""
+    if not 0.0 < radius < np.inf:
+        raise input_error("a radius must be above zero", got=radius)
+    edge = radius / 8.0 if edge is None else edge
+    if not 0.0 < edge < np.inf:
+        raise input_error("an edge must be above zero", got=edge)
+    rest = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0], [0, -1, 0], [0, 0, -1]])
+    faces = [(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)]
+    levels = min(7, max(1, int(np.ceil(np.log2(0.5 * np.pi * radius / edge)))))
+    fine = subdivide(TriMesh(rest, np.array(faces)), levels)[0]
+    return TriMesh(fine.rest / np.linalg.norm(fine.rest, axis=1, keepdims=True), fine.faces)
+
+
+def _point(name: str, given: Sequence[float] | Vector) -> Vector:
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise input_error("three finite numbers are needed", where=name, got=given)
+    return found

@@ -1,0 +1,303 @@
+"""Contact of a shell with itself and with obstacles, frozen for one step.
+
+Points of the shell and of the obstacles make one set of surfaces. Obstacles go from where they are to where they must
+be at the end of the step *within* the solve: each Newton step also takes them a share of the way that is left, the same
+share that the shell takes of its own step, so that both together never pass through each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from bunraku.contracts import Array, Flags, Integers, Points, State, Vector
+from bunraku.geometry import TriMesh
+
+from .barrier import activation_stiffness
+from .blocks import Gaps, touched
+from .obstacles import Obstacle, Plane
+from .toolkit import Near, Pairing, Pairs, Rubbing
+
+STIFFNESS = "contact.stiffness"
+"""the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces:
+    """A shell that touches itself, obstacles and planes."""
+
+    shell: TriMesh
+    obstacles: Sequence[Obstacle] = ()
+    planes: Sequence[Plane] = ()
+    reach: float = 0.0
+    """[m] beyond the gap at which surfaces begin to feel each other; 0: a fifth of the shell's mean edge"""
+    gap: float = 0.0
+    """[m] that always stays open between middle surfaces: the thickness"""
+    friction: float = 0.0
+    """coefficient µ"""
+    still: float = 1e-3
+    """[m/s] below which friction holds instead of letting slide"""
+    self_contact: bool = True
+
+    def at(self, state: State, dt: float) -> Touch:
+        """The contact of the step that leads from `state` to `state.time + dt`."""
+        start, end = self._surfaces(state.time), self._surfaces(state.time + dt)
+        return Touch(self, state.q.reshape(-1, 3), start, end, dt, state.memory.get(STIFFNESS))
+
+    def together(self, x: Points, time: float) -> Points:
+        """(n + o, 3) the shell at points x (n, 3), then the obstacles at a time [s]."""
+        return np.concatenate([x, self._surfaces(time)])
+
+    def _surfaces(self, time: float) -> Points:
+        """(o, 3) of all obstacles."""
+        return np.concatenate([np.zeros((0, 3)), *(obstacle.at(time) for obstacle in self.obstacles)])
+
+    @property
+    def count(self) -> int:
+        """Vertices of the shell."""
+        return self.shell.point_count
+
+    @cached_property
+    def rest(self) -> Points:
+        """(n + o, 3)"""
+        return np.concatenate([self.shell.rest, *(obstacle.mesh.rest for obstacle in self.obstacles)])
+
+    @cached_property
+    def faces(self) -> Integers:
+        """(f, 3) of the shell, then of the obstacles."""
+        sizes = np.cumsum([self.count, *(obstacle.mesh.point_count for obstacle in self.obstacles)])
+        others = [o.mesh.faces + start for o, start in zip(self.obstacles, sizes, strict=False)]
+        return np.concatenate([self.shell.faces, *others])
+
+    @cached_property
+    def felt_within(self) -> float:
+        """[m] `reach`, or a fifth of the mean edge: then a fold's layers do not feel their own neighbours at rest."""
+        corners = self.shell.rest[self.shell.faces]
+        return self.reach or 0.2 * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+
+    @cached_property
+    def pairings(self) -> list[tuple[Pairing, int]]:
+        """Surfaces that may touch, with the number of points they take of `together`."""
+        knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
+        found = []
+        if self.self_contact or self.obstacles:
+            found.append((Pairing(self.rest, self.faces, **knobs), len(self.rest)))
+        if self.planes:
+            planes = [(plane.normal, plane.point) for plane in self.planes]
+            none = np.zeros((0, 3), np.int64)
+            found.append((Pairing(self.shell.rest, none, planes=planes, **knobs), self.count))
+        return found
+
+
+@dataclass
+class _Place:
+    """All that is known of one set of points."""
+
+    points: Points
+    nears: list[Near]
+    value: float | None = None
+    gradient: Points | None = None
+    gaps: list[Gaps] | None = None
+
+
+@dataclass(eq=False)
+class Touch:
+    """Barrier and friction of one step, and how far it may go."""
+
+    surfaces: Surfaces
+    start: Points
+    """(n, 3) the shell where the step begins"""
+    _from: Points
+    _to: Points
+    dt: float
+    shell_stiffness: Array | None
+    """[N/m] to which the barrier is scaled"""
+    gone: float = 0.0
+    """the share of their way that the obstacles have gone"""
+    _place: _Place | None = field(default=None, repr=False)
+    _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
+
+    @property
+    def scales(self) -> bool:
+        """Whether the barrier knows how stiff to be."""
+        return self.shell_stiffness is not None
+
+    def scale(self, stiffness: float) -> None:
+        """Take the shell's own stiffness [N/m]."""
+        self.shell_stiffness = np.array(stiffness)
+
+    @cached_property
+    def stiffness(self) -> float:
+        """κ [N/m⁴·…]: what the barrier is multiplied with."""
+        assert self.shell_stiffness is not None
+        return activation_stiffness(float(self.shell_stiffness), self.surfaces.gap, self.surfaces.felt_within)
+
+    def memory(self) -> Mapping[str, Array]:
+        """What must be carried on."""
+        return {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the obstacles are where they must be at the end of the step."""
+        return self.gone >= 1.0 or not len(self._to)
+
+    def advance(self, share: float) -> None:
+        """The obstacles go this share of the way left to them."""
+        self.gone = 1.0 if share >= 1.0 else self.gone + share * (1.0 - self.gone)
+
+    def value(self, x: Points, ahead: float = 0.0) -> float:
+        """[J] with the obstacles that share further on their way."""
+        place = self._at(x, ahead)
+        if place.value is None:
+            place.value = self.stiffness * sum(near.value() for near in place.nears)
+            place.value += self._friction_value(place.points)
+        return place.value
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) [N] on the shell."""
+        return self.pressure(x) + self._rubs(self._at(x, 0.0).points)[: self.surfaces.count]
+
+    def pressure(self, x: Points) -> Points:
+        """(n, 3) [N] the barrier's part of the gradient."""
+        return self._pressure(self._at(x, 0.0))[: self.surfaces.count]
+
+    def on_obstacles(self, x: Points) -> float:
+        """[J] the slope of the energy along the way the obstacles have left."""
+        place = self._at(x, 0.0)
+        return float(np.sum(self._pressure(place)[self.surfaces.count :] * self._left))
+
+    def drive(self, x: Points) -> Points:
+        """(n, 3) [N] by which the gradient will change when the obstacles go the way they have left."""
+        out = np.zeros((self.surfaces.count, 3))
+        if self.arrived:
+            return out
+        place = self._at(x, 0.0)
+        way = np.concatenate([np.zeros_like(x), self._left])
+        for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
+            out += gaps.forces(stiff, None, way[: len(way)])[: self.surfaces.count]
+        return out
+
+    def blocks(self, x: Points) -> tuple[Integers, Array]:
+        """(m, 4) corners on the shell, −1 elsewhere, and (m, 12, 12) positive semi-definite blocks [N/m]."""
+        place = self._at(x, 0.0)
+        corners, blocks = [np.zeros((0, 4), np.int64)], [np.zeros((0, 12, 12))]
+        for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
+            corners.append(gaps.corners)
+            blocks.append(gaps.blocks(stiff))
+        way = self._way(place.points)
+        for gaps, force, rubbing in self._rubbings():
+            corners.append(gaps.corners)
+            across = gaps.rubbing(force, rubbing.coefficient, way, self._still)
+            blocks.append(gaps.blocks(np.zeros(len(force)), across))
+        whole = np.concatenate(corners)
+        return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
+
+    def likely(self, x: Points) -> Integers:
+        """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""
+        points = self._points(x, 0.0)
+        near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self.surfaces.pairings]
+        corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
+        corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
+        corners += [gaps.corners for gaps, _, _ in self._rubbings()]
+        return _pairs_within(np.concatenate(corners), self.surfaces.count)
+
+    def max_step(self, x: Points, step: Points) -> float:
+        """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
+        begin, end = self._points(x, 0.0), self._points(x + step, 1.0)
+        return min((p.free_share(begin[:size], end[:size]) for p, size in self.surfaces.pairings), default=1.0)
+
+    def touched(self, x: Points) -> Flags:
+        """(n,) vertices of the shell that feel something."""
+        place, out = self._at(x, 0.0), np.zeros(self.surfaces.count, dtype=bool)
+        for gaps, (force, _) in zip(self._gaps(place), self._presses(place), strict=True):
+            out |= touched(gaps, force, self.surfaces.count)
+        return out
+
+    def report(self, x: Points) -> Mapping[str, float]:
+        """`pairs` that feel each other, and the least distance `closest` [m] among them (0: none is near)."""
+        nears = self._at(x, 0.0).nears
+        closest = min((near.closest() for near in nears), default=np.inf)
+        return {"pairs": sum(len(near) for near in nears), "closest": closest if np.isfinite(closest) else 0.0}
+
+    @property
+    def _left(self) -> Points:
+        """(o, 3) the way the obstacles have left."""
+        return (1.0 - self.gone) * (self._to - self._from)
+
+    @property
+    def _still(self) -> float:
+        return self.surfaces.still * self.dt
+
+    def _points(self, x: Points, ahead: float) -> Points:
+        if not len(self._to):
+            return x
+        share = self.gone + ahead * (1.0 - self.gone)
+        return np.concatenate([x, self._to if share >= 1.0 else self._from + share * (self._to - self._from)])
+
+    def _way(self, points: Points) -> Points:
+        return points - np.concatenate([self.start, self._from])[: len(points)]
+
+    def _at(self, x: Points, ahead: float) -> _Place:
+        """The near pairs at x, found once."""
+        points = self._points(x, ahead)
+        if self._place is None or not np.array_equal(self._place.points, points):
+            self._place = _Place(points, [pairing.near(points[:size]) for pairing, size in self.surfaces.pairings])
+        return self._place
+
+    def _pressure(self, place: _Place) -> Points:
+        if place.gradient is None:
+            place.gradient = np.zeros((len(place.points), 3))
+            for near in place.nears:
+                found = near.gradient()
+                place.gradient[: len(found)] += self.stiffness * found
+        return place.gradient
+
+    def _gaps(self, place: _Place) -> list[Gaps]:
+        if place.gaps is None:
+            place.gaps = [self._measured(near.pairs(), place.points, pairing)
+                          for near, (pairing, _) in zip(place.nears, self.surfaces.pairings, strict=True)]  # fmt: skip
+        return place.gaps
+
+    def _measured(self, pairs: Pairs, points: Points, pairing: Pairing) -> Gaps:
+        return Gaps.of(pairs, points, self.surfaces.rest, pairing.planes)
+
+    def _presses(self, place: _Place) -> list[tuple[Vector, Vector]]:
+        surfaces = self.surfaces
+        return [gaps.pressing(self.stiffness, surfaces.gap, surfaces.felt_within) for gaps in self._gaps(place)]
+
+    def _rubbings(self) -> list[tuple[Gaps, Vector, Rubbing]]:
+        """Pairs of the start with their normal forces there."""
+        if self._lagged is None:
+            self._lagged = []
+            if self.surfaces.friction > 0.0:
+                begin = np.concatenate([self.start, self._from])
+                for pairing, size in self.surfaces.pairings:
+                    near = pairing.near(begin[:size])
+                    if not len(near):
+                        continue
+                    gaps = self._measured(near.pairs(), begin, pairing)
+                    force, _ = gaps.pressing(self.stiffness, self.surfaces.gap, self.surfaces.felt_within)
+                    self._lagged.append((gaps, force, near.rubbing(self.stiffness, self.surfaces.friction)))
+        return self._lagged
+
+    def _friction_value(self, points: Points) -> float:
+        way = self._way(points)
+        return sum(rubbing.value(way, self._still) for _, _, rubbing in self._rubbings())
+
+    def _rubs(self, points: Points) -> Points:
+        out, way = np.zeros_like(points), self._way(points)
+        for _, _, rubbing in self._rubbings():
+            out += rubbing.gradient(way, self._still)
+        return out
+
+
+def _pairs_within(corners: Integers, count: int) -> Integers:
+    """(p, 2) all pairs of points below `count` that share a row of corners (m, 4), each once, in order."""
+    first, second = np.triu_indices(corners.shape[1])
+    both = np.sort(np.stack([corners[:, first].reshape(-1), corners[:, second].reshape(-1)], axis=1), axis=1)
+    both = both[(both[:, 0] >= 0) & (both[:, 1] < count)]
+    keys = np.unique(both[:, 0] * count + both[:, 1])
+    return np.stack([keys // count, keys % count], axis=1)

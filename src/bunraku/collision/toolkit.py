@@ -1,0 +1,171 @@
+"""The IPC Toolkit [Ferguson et al.]: the only file that knows it.
+
+It finds near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight lines
+without anything passing through anything. Two of its ways are not taken. Its Hessian is assembled from triplets of
+projected 12 × 12 blocks, which takes several times as long as factorising the shell's matrix: `blocks.py` makes cheaper
+ones from the pairs, read off as arrays here. And its threads sum in any order: one thread gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import ipctk
+import numpy as np
+
+from bunraku.contracts import Flags, Integers, Points, Vector
+
+_RESCALING = 0.9  # of a time of impact, so that a distance is left
+ipctk.set_num_threads(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Near pairs: of each, the corners on one side and on the other, and how they weigh.
+
+    Corners stand first − second: a vertex and a vertex (p | q), a vertex and an edge (p | a b), a vertex and a face
+    (p | a b c), two edges (a b | c d), a vertex and a plane (p |). Missing corners are −1.
+    """
+
+    corners: Integers
+    """(m, 4)"""
+    edges: Flags
+    """(m,) whether it is two edges"""
+    weights: Vector
+    """(m,)"""
+    planes: Integers
+    """(m,) the plane a vertex is near to, or −1"""
+
+
+class Near:
+    """The pairs of one set of surfaces that are nearer than the barrier reaches, at one set of points."""
+
+    def __init__(self, pairing: Pairing, x: Points, reach: float) -> None:
+        self._pairing, self._x = pairing, _columns(x)
+        self.collisions = ipctk.NormalCollisions()
+        self.collisions.build(pairing.mesh, self._x, reach, pairing.gap)
+        self._potential = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, 1.0)
+
+    def __len__(self) -> int:
+        return len(self.collisions)
+
+    def value(self) -> float:
+        """Σ b of the pairs, at unit stiffness [m⁴]."""
+        return float(self._potential(self.collisions, self._pairing.mesh, self._x)) if len(self) else 0.0
+
+    def gradient(self) -> Points:
+        """(n, 3) its derivative [m³]."""
+        if not len(self):
+            return np.zeros(self._x.shape)
+        return self._potential.gradient(self.collisions, self._pairing.mesh, self._x).reshape(-1, 3)
+
+    def closest(self) -> float:
+        """[m] the least distance among the pairs; ∞ if there is none."""
+        if not len(self):
+            return np.inf
+        return float(np.sqrt(self.collisions.compute_minimum_distance(self._pairing.mesh, self._x)))
+
+    def pairs(self) -> Pairs:
+        """The pairs as arrays."""
+        mesh, found = self._pairing, self.collisions
+        vv, ev, fv, ee = found.vv_collisions, found.ev_collisions, found.fv_collisions, found.ee_collisions
+        pv = found.pv_collisions
+        none = np.full
+        corners = [
+            np.column_stack([_read(vv, "vertex0_id"), _read(vv, "vertex1_id"), none((len(vv), 2), -1)]),
+            np.column_stack([_read(ev, "vertex_id"), mesh.edges[_read(ev, "edge_id")], none((len(ev), 1), -1)]),
+            np.column_stack([_read(fv, "vertex_id"), mesh.faces[_read(fv, "face_id")]]),
+            np.column_stack([mesh.edges[_read(ee, "edge0_id")], mesh.edges[_read(ee, "edge1_id")]]),
+            np.column_stack([_read(pv, "vertex_id"), none((len(pv), 3), -1)]),
+        ]
+        sizes = [len(vv), len(ev), len(fv), len(ee), len(pv)]
+        weights = [_read(kind, "weight", np.float64) for kind in (vv, ev, fv, ee, pv)]
+        return Pairs(
+            np.concatenate(corners).astype(np.int64), np.repeat([False, False, False, True, False], sizes),
+            np.concatenate(weights), np.repeat([-1, -1, -1, -1, 0], sizes),
+        )  # fmt: skip
+
+    def rubbing(self, stiffness: float, coefficient: float) -> Rubbing:
+        """Friction with the normal forces that the barrier has here."""
+        return Rubbing(self, self._pairing, self._x, stiffness, coefficient)
+
+    @property
+    def points(self) -> Points:
+        """(n, 3) where the surfaces stand."""
+        return self._x
+
+
+class Rubbing:
+    """Friction of near pairs with lagged normal forces: a function of how far points go in a step [Li 2020, §5]."""
+
+    def __init__(self, near: Near, pairing: Pairing, x: Points, stiffness: float, coefficient: float) -> None:
+        self._mesh, self.coefficient = pairing.mesh, coefficient
+        barrier = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, stiffness)
+        self._collisions = ipctk.TangentialCollisions()
+        self._collisions.build(self._mesh, x, near.collisions, barrier, coefficient)
+
+    def value(self, way: Points, still: float) -> float:
+        """[J] for points that go `way` (n, 3) [m]; ways below `still` [m] count as sticking."""
+        return float(ipctk.FrictionPotential(still)(self._collisions, self._mesh, _columns(way)))
+
+    def gradient(self, way: Points, still: float) -> Points:
+        """(n, 3) its derivative [N]."""
+        found = ipctk.FrictionPotential(still).gradient(self._collisions, self._mesh, _columns(way))
+        return found.reshape(-1, 3)
+
+
+class Pairing:
+    """Surfaces of which some may touch: a mesh of all their vertices, how near they may come, who ignores whom."""
+
+    def __init__(
+        self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int, planes: Sequence[Any] = ()
+    ) -> None:  # fmt: skip
+        """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored.
+
+        The barrier reaches `reach` [m] beyond the `gap` [m] that always stays open. `planes` are (normal, point).
+        """
+        self.faces = np.ascontiguousarray(faces, dtype=np.int64).reshape(-1, 3)
+        whole = np.asfortranarray(self.faces, dtype=np.int32)
+        edges = ipctk.edges(whole) if len(whole) else np.zeros((0, 2), np.int32)
+        self.edges, self.reach, self.gap = np.ascontiguousarray(edges, dtype=np.int64), reach, gap
+        self.mesh = ipctk.CollisionMesh(_columns(rest), np.asfortranarray(edges, dtype=np.int32), whole)
+        if movable < len(rest):
+            self.mesh.can_collide = ipctk.make_static_obstacle_filter(movable)
+        if planes:
+            self.mesh.planes = [ipctk.Hyperplane(normal, point) for normal, point in planes]
+        self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
+
+    def near(self, x: Points, reach: float | None = None) -> Near:
+        """The near pairs at points x (n, 3), within the barrier's or another reach [m]."""
+        return Near(self, x, self.reach if reach is None else reach)
+
+    def free_share(self, x: Points, end: Points) -> float:
+        """How much of the straight way from x to `end` (n, 3) all points can go, 0 to 1, and nothing touches."""
+        found = ipctk.compute_collision_free_stepsize(
+            self.mesh, _columns(x), _columns(end), self.gap, None,
+            ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
+        )  # fmt: skip
+        return float(found)
+
+    def passes_through(self, x: Points, end: Points) -> bool:
+        """Whether anything touches on the way, by another method than `free_share`: the checker's own."""
+        return not ipctk.is_step_collision_free(
+            self.mesh, _columns(x), _columns(end), 0.0, None, ipctk.TightInclusionCCD()
+        )  # fmt: skip
+
+    def intersects(self, x: Points) -> bool:
+        """Whether surfaces cut each other at points x (n, 3)."""
+        return bool(ipctk.has_intersections(self.mesh, _columns(x)))
+
+
+def _columns(x: Points) -> Points:
+    """The same points in the order of memory that the toolkit takes without a copy of its own."""
+    return np.asfortranarray(x, dtype=np.float64)
+
+
+def _read(collisions: Sequence[Any], name: str, kind: type = np.int64) -> Any:
+    """(m,) an attribute of each: a quarter of a microsecond a pair."""
+    return np.fromiter(map(attrgetter(name), collisions), kind, len(collisions))

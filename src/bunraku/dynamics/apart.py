@@ -1,0 +1,110 @@
+"""Newton's method among surfaces that must not pass through each other.
+
+Every point set it goes through is free of intersections: a step is cut where something would touch on the way, and the
+obstacles take the same share of their way. Conditions and obstacles therefore arrive together, over several steps;
+until then the merit is Φ + Σ w |J x − c| with weights w above the multipliers, which Newton's direction lowers. Conditions
+are linear: a step of share α leaves exactly 1 − α of what was missed, and one whole step meets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
+
+from .minimise import Direction, NewtonSettings, Progress
+
+_BACK_OFF = 0.9  # of the share at which something would touch
+_MOST_HALVINGS = 12
+_ROUNDING = 1e-9  # share of the merit that rounding may take
+_ABOVE = 1.1  # weight of a condition in the merit over its multiplier
+_NEAR = 10.0  # tolerances: a step this short may be followed by one with the same factor
+
+
+class Problem(Protocol):
+    """What `minimise` minimises, with contact."""
+
+    def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
+        """Φ + λ·(J x − c), the obstacles that share further."""
+        ...
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        """(n, 3) ∇Φ + Jᵀλ."""
+        ...
+
+    def missing(self, x: Points) -> Vector:
+        """(r,) J x − c of hard conditions, 0 for others."""
+        ...
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        """Take another look at which conditions hold; whether any changed."""
+        ...
+
+    @property
+    def hard(self) -> Flags:
+        """(r,) conditions to be met exactly."""
+        ...
+
+
+def minimise_apart(
+    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings,
+    pull: Callable[[Vector], Points],
+) -> Outcome:  # fmt: skip
+    """From a point set without intersections; `pull` is λ → Jᵀλ (n, 3).
+
+    Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
+    """
+    small = settings.tolerance * settings.length
+    fresh = True
+    while run.iterations < settings.contact_limit:
+        gradient = problem.gradient(run.x, run.multipliers)
+        whole = gradient + touch.drive(run.x)
+        step, multipliers = direction(run.x, whole, run.multipliers, fresh=fresh, exact=False)
+        run.iterations, run.factorisations = run.iterations + 1, run.factorisations + fresh
+        run.last_step = float(np.abs(step).max(initial=0.0))
+        if not np.isfinite(run.last_step):
+            return Outcome.NOT_FINITE
+        if problem.revise(run.x, multipliers):
+            fresh, run.multipliers = True, multipliers
+            continue
+        if run.last_step <= small and touch.arrived:
+            step, multipliers = direction(run.x, whole, run.multipliers, fresh=False, exact=True)
+            if touch.max_step(run.x, step) >= 1.0:
+                run.x, run.multipliers = run.x + step, multipliers
+                return Outcome.CONVERGED
+        free = gradient - pull(np.where(problem.hard, run.multipliers, 0.0))
+        share = _search(problem, touch, run, step, multipliers, free)
+        if share is None:
+            if fresh:
+                break
+            fresh = True
+            continue
+        run.x, run.multipliers = run.x + share * step, multipliers
+        touch.advance(share)
+        fresh = not (share >= 1.0 and run.last_step <= _NEAR * small)
+    return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
+
+
+def _search(
+    problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector, gradient: Points
+) -> float | None:
+    """The share of a step that can be gone and does not raise the merit; None if there is none.
+
+    Obstacles on their way do work: the merit may rise by as much as their slope says.
+    """
+    none, missing = np.zeros_like(multipliers), problem.missing(run.x)
+    weights = _ABOVE * np.abs(multipliers)
+    missed = float(weights @ np.abs(missing))
+    before = problem.value(run.x, none) + missed
+    slope = float(np.sum(gradient * step)) + touch.on_obstacles(run.x) - missed
+    share = touch.max_step(run.x, step)
+    share = 1.0 if share >= 1.0 else _BACK_OFF * share
+    for _ in range(_MOST_HALVINGS):
+        ahead = problem.value(run.x + share * step, none, share) + (1.0 - share) * missed
+        if ahead <= before + max(slope, 0.0) * share + _ROUNDING * abs(before):
+            return share
+        share *= 0.5
+    return None

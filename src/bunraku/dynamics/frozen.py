@@ -1,0 +1,160 @@
+"""The minimisation of one step: masses, energies, conditions and contact, frozen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from bunraku.contracts import Array, Energy, Flags, LinearRows, Points, Sparse, Touching, Vector
+
+from .pressing import Pressed, Presses
+from .system import Mass
+from .yielding import Yielding
+
+
+@dataclass(frozen=True, eq=False)
+class Frozen:
+    """The minimisation of one step."""
+
+    mass: Mass
+    energies: Sequence[Energy]
+    target: Points
+    """(n, 3) y"""
+    rows: Sequence[LinearRows]
+    dt: float
+    yielding: Yielding = field(default_factory=Yielding)
+    """the conditions with a cap, and which of them yield just now"""
+    directed: Sequence[LinearRows] | None = None
+    """what was directed, where `rows` ask for less: conditions that catch up with it"""
+    touch: Touching | None = None
+    presses: Presses | None = None
+    """of the conditions with a cap, where there is contact"""
+
+    def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
+        """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are.
+
+        With contact, the obstacles have gone that share further `ahead`.
+        """
+        away = x - self.target
+        total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
+        total += sum(energy.value(x) for energy in self.energies)
+        stretch, hard = self.stretch(x), self.hard
+        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness)
+        total += 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
+        if self.touch is not None:
+            total += self.touch.value(x, ahead)
+        return total + self.yielding.value(stretch)
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        """(n, 3) of Φ with the springs, plus Jᵀλ of the hard conditions."""
+        out = self.mass.times(x - self.target) / self.dt**2
+        for energy in self.energies:
+            out += energy.gradient(x)
+        if self.touch is not None:
+            out += self.touch.gradient(x)
+        return out + self.pull(self.forces(x, multipliers)) if self.rows else out
+
+    def pull(self, forces: Vector) -> Points:
+        """(n, 3) Jᵀλ for forces λ (r,) of the conditions."""
+        return (self.jacobian.T @ forces).reshape(-1, 3) if self.rows else np.zeros_like(self.target)
+
+    def forces(self, x: Points, multipliers: Vector) -> Vector:
+        """(r,) how hard each condition pulls: λ where it is hard, k (J x − anchor) where it is a spring."""
+        stretch = self.stretch(x)
+        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * stretch
+        return self.yielding.pull(stretch, np.where(np.isinf(self.stiffness), multipliers, spring))
+
+    def follow(self, x: Points) -> dict[str, Array]:
+        """Take x for where the solve has come to; returns what that changes in the state's memory."""
+        return {key: value for energy in self.energies for key, value in energy.follow(x).items()}
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        """Let conditions yield that would pull harder than their caps, and hold those again that need not."""
+        return self.yielding.revise(self.stretch(x), multipliers, self.pressed(x))
+
+    def pressed(self, x: Points) -> Pressed | None:
+        """What contact does to the conditions with a cap, if there are any."""
+        if self.touch is None or self.presses is None:
+            return None
+        return self.presses.felt(self.touch.pressure(x), self.touch.touched(x))
+
+    @cached_property
+    def jacobian(self) -> Sparse:
+        """(r, 3n) of all conditions."""
+        return sparse.vstack([rows.jacobian for rows in self.rows], format="csr")
+
+    def blocks(self, x: Points) -> list[Array]:
+        """Local blocks of the positive semi-definite Hessian."""
+        out = [self.mass.blocks(1.0 / self.dt**2)]
+        for energy in self.energies:
+            out.extend(energy.blocks(x, psd=True))
+        return out
+
+    @cached_property
+    def stiffness(self) -> Vector:
+        """(r,) of all conditions; infinite also for springs with a cap, whose compliance `yielding` tells."""
+        found = np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
+        return np.where(self.yielding.springs(len(found)), np.inf, found)
+
+    @property
+    def hard(self) -> Flags:
+        """(r,) conditions to be met exactly."""
+        return np.isinf(self.stiffness) & ~self.yielding.rows_that_yield(len(self.stiffness))
+
+    def stretch(self, x: Points) -> Vector:
+        """(r,) of all conditions: how far each still has to go."""
+        return np.concatenate([np.zeros(0), *(rows.stretch(x) for rows in self.rows)])
+
+    def distance(self, x: Points) -> float:
+        """[m] the largest distance of a hard condition."""
+        return float(np.abs(self.stretch(x)[self.hard]).max(initial=0.0))
+
+    def missing(self, x: Points) -> Vector:
+        """(r,) of the hard conditions, 0 for others: how far each still has to go in this step."""
+        return np.where(self.hard, self.stretch(x), 0.0)
+
+    def residual(self, x: Points) -> Vector:
+        """(r,) of all conditions: how far each misses what was directed."""
+        rows = self.rows if self.directed is None else self.directed
+        return np.concatenate([np.zeros(0), *(one.residual(x) for one in rows)])
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A problem for Newton that counts what it takes to look at the energies."""
+
+    problem: Frozen
+    seconds: dict[str, float]
+
+    def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
+        begin = time.perf_counter()
+        found = self.problem.value(x, multipliers, ahead)
+        self.seconds["energy"] += time.perf_counter() - begin
+        return found
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        begin = time.perf_counter()
+        found = self.problem.gradient(x, multipliers)
+        self.seconds["gradient"] += time.perf_counter() - begin
+        return found
+
+    def distance(self, x: Points) -> float:
+        return self.problem.distance(x)
+
+    def missing(self, x: Points) -> Vector:
+        return self.problem.missing(x)
+
+    @property
+    def hard(self) -> Flags:
+        return self.problem.hard
+
+    def follow(self, x: Points) -> object:
+        return self.problem.follow(x)
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        return self.problem.revise(x, multipliers)
