@@ -1,9 +1,14 @@
 """bunraku: direct physics. The artist's animation is obeyed exactly at her scale; below it, mechanics."""
 
+from .collision import Obstacle as Obstacle
+from .collision import Plane as Plane
+from .collision import capsule as capsule
+from .collision import sphere as sphere
 from .contracts import BunrakuError as BunrakuError
 from .contracts import InputError as InputError
 from .contracts import OutputError as OutputError
 from .contracts import PhysicsStopped as PhysicsStopped
+from .direction import Contact as Contact
 from .direction import Pin as Pin
 from .direction import Take as Take
 from .direction.track import TestFunctions as TestFunctions

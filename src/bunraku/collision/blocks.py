@@ -1,8 +1,8 @@
 """Stiffness of near pairs, as local blocks.
 
 A pair's corners xᵢ with signed weights wᵢ span its distance vector Σ wᵢ xᵢ = d n. Along n it has the barrier's second
-derivative k, across it (friction) t: the block is wᵢ wⱼ (k n nᵀ + t (I − n nᵀ)), positive semi-definite as it stands. What is left
-out, the turning of n, is negative where surfaces press.
+derivative k, across it (friction) t: the block is wᵢ wⱼ (k n nᵀ + t (I − n nᵀ)), positive semi-definite as it stands.
+What is left out, the turning of n, is negative where surfaces press.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Gaps:
         weights, normals = np.zeros((m, 4)), np.zeros((m, 3))
         distances, shares = np.zeros(m), np.array(pairs.weights)
         _measure(
-            pairs.corners, pairs.edges, np.ascontiguousarray(x), np.ascontiguousarray(rest), weights, normals, distances,
-            shares,
+            pairs.corners, pairs.edges, np.ascontiguousarray(x), np.ascontiguousarray(rest), weights, normals,
+            distances, shares,
         )  # fmt: skip
         flat = pairs.planes >= 0
         for normal, point in planes:

@@ -1,9 +1,9 @@
 """The IPC Toolkit [Ferguson et al.]: the only file that knows it.
 
-It finds near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight lines
-without anything passing through anything. Two of its ways are not taken. Its Hessian is assembled from triplets of
-projected 12 × 12 blocks, which takes several times as long as factorising the shell's matrix: `blocks.py` makes cheaper
-ones from the pairs, read off as arrays here. And its threads sum in any order: one thread gives the same bytes.
+It finds near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight
+lines without anything passing through anything. Two of its ways are not taken. Its Hessian is assembled from triplets
+of projected 12 × 12 blocks, which takes several times as long as factorising the shell's matrix: `blocks.py` makes
+cheaper ones from the pairs, read off as arrays here. And its threads sum in any order: one thread gives the same bytes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """What the artist says, turned into energies, constraints and objectives. Knows no files and no screens."""
 
+from .contact import Contact as Contact
 from .job import Frame as Frame
 from .job import Job as Job
 from .job import Take as Take

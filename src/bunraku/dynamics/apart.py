@@ -2,8 +2,8 @@
 
 Every point set it goes through is free of intersections: a step is cut where something would touch on the way, and the
 obstacles take the same share of their way. Conditions and obstacles therefore arrive together, over several steps;
-until then the merit is Φ + Σ w |J x − c| with weights w above the multipliers, which Newton's direction lowers. Conditions
-are linear: a step of share α leaves exactly 1 − α of what was missed, and one whole step meets them.
+until then the merit is Φ + Σ w |J x − c| with weights w above the multipliers, which Newton's direction lowers.
+Conditions are linear: a step of share α leaves exactly 1 − α of what was missed, and one whole step meets them.
 """
 
 from __future__ import annotations

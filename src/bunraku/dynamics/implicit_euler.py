@@ -41,7 +41,7 @@ from .system import System, mean_stiffness
 from .yielding import SHARPNESS, Yielding, capped_rows
 
 PAIRS = "contact.pairs"
-"""the key of State.memory for the pairs of points the matrix has room for: a run resumed factorises in the same order"""
+"""the key of State.memory for the pairs of points the matrix has room for: a resumed run factorises in the same order"""
 MET = 1e-9
 """share of the body's size within which a hard condition counts as met"""
 PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
@@ -122,8 +122,8 @@ class ImplicitEuler:
         saddle = self._saddle or self._analyse(problem)
         pairs = state.memory.get(PAIRS)
         if pairs is not None and not np.array_equal(pairs, self._pairs):
-            self._pairs = pairs
-            saddle.reserve(pairs)
+            self._pairs = np.asarray(pairs, dtype=np.int64)
+            saddle.reserve(self._pairs)
         pressed = problem.pressed(x)
         if pressed is not None:
             away = np.linalg.norm(missed()[problem.yielding.triples], axis=1)
@@ -157,6 +157,7 @@ class ImplicitEuler:
             "residual_hard": worst,
             "seconds": seconds,
             "contact": {} if problem.touch is None else problem.touch.report(x),
+            "gives_way": problem.yielding.gives_way,
         }
         return Solution(after, outcome, stats, self._evidence(problem, x, run, outcome))
 

@@ -1,8 +1,8 @@
 """How hard conditions press surfaces against each other.
 
 Of a condition's multiplier λ contact causes the share λ̄ that balances the barrier's forces on its own: with C the
-averages and M the masses, λ̄ = −(C M⁻¹ Cᵀ)⁻¹ C M⁻¹ ∇B. Contact within one region cancels in it. A condition that takes more
-force than it is allowed to, and of that a good part because of contact, asks for what cannot be; one that merely
+averages and M the masses, λ̄ = −(C M⁻¹ Cᵀ)⁻¹ C M⁻¹ ∇B. Contact within one region cancels in it. A condition that takes
+more force than it is allowed to, and of that a good part because of contact, asks for what cannot be; one that merely
 takes much force (a stiff shell bent hard) does not, whatever touches it.
 """
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +48,7 @@ class TrackReport:
             "gravity": np.array(self.weight.value(x)),
             **self.air.report(state),
             **({"yielded": np.array(self.bending.yielded(state.memory))} if self.bending.yields else {}),
+            **self._contact(last),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
@@ -62,6 +65,16 @@ class TrackReport:
             return {"held": held}
         caps = averages.caps(time)
         return {"held": np.where(caps > 0.0, held, 0.0), "cap": caps}
+
+    def _contact(self, last: Mapping[str, Any] | None) -> dict[str, Array]:
+        """Where surfaces may touch: near pairs, the least distance among them [m], and regions that give way."""
+        if self.system.contact is None:
+            return {}
+        near = last["contact"] if last else {}
+        gave_way = last["gives_way"][: self.regions] if last else np.zeros(self.regions, dtype=bool)
+        return {
+            "pairs": np.array(near.get("pairs", 0)), "closest": np.array(near.get("closest", 0.0)), "gave_way": gave_way
+        }  # fmt: skip
 
     def _stretching(self, time: float, x: Points) -> float:
         """[J] of the material and of its strain limit."""
