@@ -41,7 +41,7 @@ from .system import System, mean_stiffness
 from .yielding import SHARPNESS, Yielding, capped_rows
 
 PAIRS = "contact.pairs"
-"""the key of State.memory for the pairs of points the matrix has room for: a resumed run factorises in the same order"""
+"""the key of State.memory for the point pairs the matrix has room for: a resumed run factorises in the same order"""
 MET = 1e-9
 """share of the body's size within which a hard condition counts as met"""
 PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
