@@ -18,10 +18,10 @@ from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
 from .minimise import Direction, NewtonSettings, Progress, conjugate
 
 _BACK_OFF = 0.9  # of the share at which something would touch
-_MOST_HALVINGS = 12
+_MOST_CUTS = 12
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
-_WELL = 0.5  # share of a step after which its factor is not used again
+_NEAR = 10.0  # tolerances: among surfaces a step this short may be followed by one with the same factor
 
 
 class Problem(Protocol):
@@ -89,8 +89,8 @@ def minimise_apart(
         run.x, run.multipliers = run.x + share * along, multipliers
         touch.advance(share)
         before = None if on_the_way or share < 1.0 else (gradient, step, along)
-        if share < _WELL:
-            age = settings.reuse  # something is in the way that the factor may not know of
+        if touch.busy(run.x) and not (share >= 1.0 and run.last_step <= _NEAR * small):
+            age = settings.reuse  # surfaces that come near or part are not what the factor knows
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 
@@ -108,9 +108,11 @@ def _search(
     slope = float(np.sum(gradient * step)) + touch.on_obstacles(run.x) - missed
     share = touch.max_step(run.x, step)
     share = 1.0 if share >= 1.0 else _BACK_OFF * share
-    for _ in range(_MOST_HALVINGS):
+    for _ in range(_MOST_CUTS):
         ahead = problem.value(run.x + share * step, none, share) + (1.0 - share) * missed
         if ahead <= before + max(slope, 0.0) * share + _ROUNDING * abs(before):
             return share
-        share *= 0.5
+        # The minimum of the parabola through both values and the slope, but no less than a tenth and no more than half.
+        bend = (ahead - before) / share - slope
+        share *= float(np.clip(-0.5 * slope / bend, 0.1, 0.5)) if 0.0 < bend < np.inf else 0.5
     return None
