@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from bunraku.geometry import TriMesh
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
 
+_log = logging.getLogger(__name__)
+_LEAST_REACH = 0.1  # of a fifth of the mean edge, where a few short edges are nearer than that at rest
 PRESS = 0.02
 """how hard a guide presses surfaces against each other before it yields: the strain that would take"""
 Thing = Obstacle | Plane | Animation | TriMesh
@@ -47,11 +50,27 @@ class Contact:
         thickness = self.thickness
         if thickness is None:
             thickness = float(np.max(blend.at(time).thickness, initial=0.0))
-        return Surfaces(
+        found = Surfaces(
             shell, [one for one in self.obstacles if isinstance(one, Obstacle)],
             [one for one in self.obstacles if isinstance(one, Plane)], reach=self.reach or 0.0, gap=thickness,
             friction=self.friction, self_contact=self.self_contact,
         )  # fmt: skip
+        return found if self.reach is not None else _within_rest(found)
+
+
+def _within_rest(surfaces: Surfaces) -> Surfaces:
+    """With a gap and a reach that the shell keeps from itself at rest: it must not push itself apart there."""
+    alone = replace(surfaces, obstacles=(), planes=(), self_contact=True)
+    closest = min(pairing.near(alone.shell.rest).closest() for pairing, _ in alone.pairings)
+    reach, gap = surfaces.felt_within, surfaces.gap
+    if closest >= gap + reach or closest <= 0.0:  # what cuts itself at rest is told elsewhere
+        return surfaces
+    if closest < 2.0 * gap:
+        gap = 0.5 * closest
+        _log.warning(
+            "parts of the shell are %.3g m apart at rest: that, not the thickness %.3g m, is kept open", closest, gap
+        )
+    return replace(surfaces, gap=gap, reach=max(0.9 * (closest - gap), _LEAST_REACH * reach))
 
 
 def _obstacle(k: int, given: object) -> Obstacle | Plane:

@@ -24,6 +24,7 @@ from .report import TrackReport
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
+from .untangle import apart, untangle
 
 Material = ShellMaterial | MaterialBlend | str
 Warp = Sequence[float] | Array
@@ -138,6 +139,9 @@ def tracking_job(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
+    time = float(guide.times[0])
+    if surfaces is not None and not apart(surfaces, first, time):
+        first = untangle(system, surfaces, conditions, first, time, newton, knobs.threads).points
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
     count = 0 if tests is None else tests.count
     reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit)

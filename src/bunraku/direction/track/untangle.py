@@ -1,0 +1,177 @@
+"""Start-up among surfaces: a first pose that cuts itself or an obstacle is reached from one that does not.
+
+The shell begins in its rest shape, turned and carried to where the first pose is, with obstacles where they must be
+(or, if it cuts them there, in their own rest shapes). From there conditions and obstacles are led to the first frame in
+small steps without inertia, and what cannot be, yields as in any frame.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bunraku.collision import Obstacle, Surfaces
+from bunraku.constraints import LinearConstraint
+from bunraku.contracts import PhysicsStopped, Points, State, Vector, input_error
+from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
+from bunraku.geometry import first_few, intersecting_faces
+from bunraku.motion import ease
+
+_log = logging.getLogger(__name__)
+STEPS = 48
+"""from the clean pose to the first frame"""
+_STEP = 1.0 / 24.0  # [s]; without inertia it only says how heavy points are against the shell's stiffness
+_MORE = 24  # steps that what was kept away may take to arrive
+
+
+@dataclass(frozen=True, eq=False)
+class Untangled:
+    """A first pose free of intersections, and what it took."""
+
+    points: Points
+    steps: int
+    missed: int
+    """conditions that are not met in it"""
+    worst: float
+    """[m] the largest distance of one"""
+
+
+def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
+    """Whether nothing cuts anything at points x (n, 3), and all keep the gap that must stay open."""
+    points = surfaces.together(x, time)
+    for pairing, size in surfaces.pairings:
+        if pairing.intersects(points[:size]) or not pairing.near(points[:size]).closest() > surfaces.gap:
+            return False
+    return all(((x - plane.point) @ plane.normal > surfaces.gap).all() for plane in surfaces.planes)
+
+
+def untangle(
+    system: System, surfaces: Surfaces, conditions: Sequence[LinearConstraint], first: Points, time: float,
+    settings: NewtonSettings, threads: int | None,
+) -> Untangled:  # fmt: skip
+    """Lead a shell from a clean pose to the averages of the first."""
+    begin, led = _clean_pose(surfaces, first, time)
+    if not conditions:
+        raise input_error(
+            "the first pose cuts itself or an obstacle, and nothing directs the shell out of it",
+            where=_named(surfaces, first, time), remedy="start = 'rest', or tests that direct it",
+        )  # fmt: skip
+    t0 = time - STEPS * _STEP
+    blended = tuple(_blended(one, begin, t0, time) for one in conditions)
+    stepper = ImplicitEuler(replace(system, constraints=blended, contact=led(t0)), settings, threads=threads)
+    state = State(t0, begin.reshape(-1).copy(), np.zeros(begin.size))
+    state = replace(state, memory=system.remember(state))
+    steps, missed = 0, np.zeros(0)
+    while steps < STEPS + _MORE:
+        solution = stepper.step(state, _STEP)
+        if not solution.outcome.usable:
+            raise PhysicsStopped(f"the shell could not be brought to its first pose: {solution.outcome.value}")
+        steps += 1
+        state = replace(solution.value, velocity=np.zeros(begin.size))
+        missed = np.linalg.norm(_missed(conditions, state, time), axis=1)
+        if steps >= STEPS and (not (missed > _MET * settings.length).any() or _settled(solution.value, settings)):
+            break
+    away = missed > _MET * settings.length
+    worst = float(missed.max(initial=0.0))
+    _log.warning(
+        "the first pose cuts itself or an obstacle (%s); the shell was led there from its rest shape in %d steps%s",
+        _named(surfaces, first, time), steps,
+        f", {int(away.sum())} conditions miss it by up to {worst:.3g} m" if away.any() else ", all directions met",
+    )  # fmt: skip
+    return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), worst)
+
+
+_MET = 1e-6  # share of the size
+_LOOKED_AT = 30  # faces that cut something, of which the message tells the pairs
+
+
+def _settled(state: State, settings: NewtonSettings) -> bool:
+    """Whether the last step, without inertia, moved nothing that matters."""
+    return float(np.abs(state.velocity).max(initial=0.0)) * _STEP < 1e-4 * settings.length
+
+
+def _clean_pose(surfaces: Surfaces, first: Points, time: float) -> tuple[Points, Callable[[float], Surfaces]]:
+    """A pose that cuts nothing, and the surfaces with obstacles that stand where they do not cut it and go to where
+    they must be at `time`."""
+    rest = surfaces.shell.rest
+    carried = _carried(rest, first)
+
+    def standing(_: float) -> Surfaces:
+        fixed = [replace(o, motion=lambda _t, o=o: o.at(time)) for o in surfaces.obstacles]
+        return replace(surfaces, obstacles=fixed)
+
+    def growing(t0: float) -> Surfaces:
+        return replace(surfaces, obstacles=[_led(o, t0, time) for o in surfaces.obstacles])
+
+    for pose in (carried, np.array(rest)):
+        if apart(surfaces, pose, time):
+            return pose, standing
+        if surfaces.obstacles and apart(growing(time - 1.0), pose, time - 1.0):
+            return pose, growing
+    raise input_error(
+        "the shell cuts itself or an obstacle in its rest shape too: there is no clean pose to begin from",
+        where=_named(surfaces, carried, time), remedy="a rest shape without intersections (bunraku check FILE)",
+    )  # fmt: skip
+
+
+def _led(obstacle: Obstacle, start: float, end: float) -> Obstacle:
+    """From its rest shape to where it must be at the end."""
+    goal = obstacle.at(end)
+
+    def motion(t: float) -> Points:
+        share = float(ease(np.array([t]), start, end)[0])
+        return obstacle.mesh.rest + share * (goal - obstacle.mesh.rest)
+
+    return replace(obstacle, motion=motion)
+
+
+def _carried(rest: Points, first: Points) -> Points:
+    """The rest shape turned and moved to where the first pose is [Kabsch 1976]."""
+    centre, goal = rest.mean(axis=0), first.mean(axis=0)
+    turn = Rotation.align_vectors(first - goal, rest - centre)[0]
+    return turn.apply(rest - centre) + goal
+
+
+def _blended(constraint: LinearConstraint, begin: Points, start: float, end: float) -> LinearConstraint:
+    """The conditions of the end, from what they are in the beginning."""
+    jacobian, goals = constraint.jacobian_at(end), constraint.goals(end)
+    before = jacobian @ begin.reshape(-1)
+    strength = np.clip(constraint.strength(end), 0.0, 1.0)
+
+    def at(t: float) -> Vector:
+        share = float(ease(np.array([t]), start, end)[0])
+        return before + share * (goals - before)
+
+    return replace(
+        constraint, jacobian=jacobian, goals=at, changing=None, differential=False,
+        strength=lambda _: np.where(strength > 0.0, 1.0, 0.0),
+    )  # fmt: skip
+
+
+def _missed(conditions: Sequence[LinearConstraint], state: State, time: float) -> Points:
+    """(t, 3) how far conditions miss what they ask at `time`; rows that come alone count as one each."""
+    held = replace(state, time=time)
+    rows = [one.residual(held) for one in conditions]
+    return np.concatenate([np.zeros((0, 3)), *(r.reshape(-1, 3) if len(r) % 3 == 0 else _alone(r) for r in rows)])
+
+
+def _alone(rows: Vector) -> Points:
+    return np.stack([rows, np.zeros(len(rows)), np.zeros(len(rows))], axis=1)
+
+
+def _named(surfaces: Surfaces, x: Points, time: float) -> str:
+    """The first few pairs of faces that cut each other."""
+    points = surfaces.together(x, time)
+    faces = surfaces.faces
+    cut = np.flatnonzero(intersecting_faces(points, faces))[:_LOOKED_AT]
+    pairs = [
+        f"{a} and {b}"
+        for k, a in enumerate(cut)
+        for b in cut[k + 1 :]
+        if a < len(surfaces.shell.faces) and intersecting_faces(points, faces[[a, b]]).all()
+    ]
+    return f"faces {first_few(pairs)}" if pairs else "surfaces nearer than their thickness"
