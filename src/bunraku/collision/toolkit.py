@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 import ipctk
+import numba
 import numpy as np
 
 from bunraku.contracts import Flags, Integers, Points, Vector
@@ -163,10 +164,14 @@ class Pairing:
 
     def free_share(self, x: Points, end: Points) -> float:
         """How much of the straight way from x to `end` (n, 3) all points can go, 0 to 1, and nothing touches."""
-        found = ipctk.compute_collision_free_stepsize(
-            self.mesh, _columns(x), _columns(end), self.gap, None,
-            ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
-        )  # fmt: skip
+        ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
+        try:
+            found = ipctk.compute_collision_free_stepsize(
+                self.mesh, _columns(x), _columns(end), self.gap, None,
+                ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
+            )  # fmt: skip
+        finally:
+            ipctk.set_num_threads(1)
         return float(found)
 
     def passes_through(self, x: Points, end: Points) -> bool:
