@@ -84,11 +84,12 @@ class Surfaces:
         knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
         found = []
         if self.self_contact or self.obstacles:
-            found.append((Pairing(self.rest, self.faces, **knobs), len(self.rest)))
+            found.append((Pairing(self.rest, self.faces, among_movable=self.self_contact, **knobs), len(self.rest)))
         if self.planes:
             planes = [(plane.normal, plane.point) for plane in self.planes]
             none = np.zeros((0, 3), np.int64)
-            found.append((Pairing(self.shell.rest, none, planes=planes, **knobs), self.count))
+            # Vertices without faces would feel each other as well.
+            found.append((Pairing(self.shell.rest, none, planes=planes, among_movable=False, **knobs), self.count))
         return found
 
 
@@ -257,12 +258,11 @@ class Touch:
 
     def _gaps(self, place: _Place) -> list[Gaps]:
         if place.gaps is None:
-            place.gaps = [self._measured(near.pairs(), place.points, pairing)
-                          for near, (pairing, _) in zip(place.nears, self.surfaces.pairings, strict=True)]  # fmt: skip
+            place.gaps = [self._measured(near.pairs(), place.points) for near in place.nears]
         return place.gaps
 
-    def _measured(self, pairs: Pairs, points: Points, pairing: Pairing) -> Gaps:
-        return Gaps.of(pairs, points, self.surfaces.rest, pairing.planes)
+    def _measured(self, pairs: Pairs, points: Points) -> Gaps:
+        return Gaps.of(pairs, points, self.surfaces.rest)
 
     def _presses(self, place: _Place) -> list[tuple[Vector, Vector]]:
         surfaces = self.surfaces
@@ -278,7 +278,7 @@ class Touch:
                     near = pairing.near(begin[:size])
                     if not len(near):
                         continue
-                    gaps = self._measured(near.pairs(), begin, pairing)
+                    gaps = self._measured(near.pairs(), begin)
                     force, _ = gaps.pressing(self.stiffness, self.surfaces.gap, self.surfaces.felt_within)
                     self._lagged.append((gaps, force, near.rubbing(self.stiffness, self.surfaces.friction)))
         return self._lagged
