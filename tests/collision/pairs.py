@@ -86,7 +86,10 @@ def crowd(*, friction: float = 0.0, gap: float = 0.0, seed: int = 0) -> Scene:
     x = mesh.rest + 0.05 * REACH * generator.uniform(-1.0, 1.0, mesh.rest.shape)
     ball = Obstacle(sphere([0.21, 0.14, -0.1 - gap - 0.6 * REACH], 0.1, 0.04), lambda t: _BALL + [0.0, 0.0, 0.05 * t])
     _BALL = ball.mesh.rest
-    floors = [Plane([0.0, 0.0, -gap - 0.5 * REACH], [0.0, 0.02, 1.0]), Plane([-gap - 0.6 * REACH, 0, 0], [1.0, 0, 0.05])]
+    floors = [
+        Plane([0.0, 0.0, -gap - 0.5 * REACH], [0.0, 0.02, 1.0]),
+        Plane([-gap - 0.6 * REACH, 0, 0], [1.0, 0, 0.05]),
+    ]
     return Scene(Surfaces(mesh, [ball], floors, reach=REACH, gap=gap, friction=friction, still=0.05), x)
 
 

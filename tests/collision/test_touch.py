@@ -203,9 +203,7 @@ def test_pairs_are_the_toolkit_s() -> None:
     """Corners, kinds and distances of each pair against the toolkit's own reading of it."""
     scene = crowd(gap=0.001)
     kinds = set()
-    for near, (pairing, size) in zip(
-        scene.touch()._at(scene.x, 0.0).nears, scene.surfaces.pairings, strict=True
-    ):
+    for near, (pairing, size) in zip(scene.touch()._at(scene.x, 0.0).nears, scene.surfaces.pairings, strict=True):
         pairs, all_of = near.pairs(), near.collisions
         found = [*all_of.vv_collisions, *all_of.ev_collisions, *all_of.fv_collisions, *all_of.ee_collisions,
                  *all_of.pv_collisions]  # fmt: skip
