@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bunraku.collision import Obstacle, Plane, Surfaces, Touch
+from bunraku.collision import Obstacle, Plane, Surfaces
 from bunraku.contracts import Points, State, Vector
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, GravityEnergy, Membrane
@@ -67,24 +67,22 @@ class Scene:
             state = solution.value
             yield state
 
-    def touch(self, state: State, dt: float) -> Touch:
-        """The contact of the step from a state."""
-        return self.surfaces.at(state, dt)
-
-    def pushed(self, state: State, dt: float) -> Vector:
-        """(3,) [N] what obstacles and planes push the shell with."""
-        return -self.touch(state, dt).gradient(state.q.reshape(-1, 3)).sum(axis=0)
+    def pushed(self, before: State, after: State) -> Vector:
+        """(3,) [N] what everything it touched pushed the shell with at the end of a step, friction included."""
+        touch = self.surfaces.at(before, after.time - before.time)
+        touch.advance(1.0)
+        return -touch.gradient(after.q.reshape(-1, 3)).sum(axis=0)
 
     def kinetic(self, state: State) -> float:
         v = state.velocity.reshape(-1, 3)
         return 0.5 * float(np.sum(v * self.mass.times(v)))
 
-    def energy(self, state: State, dt: float) -> float:
-        """[J] kinetic, elastic, of gravity and of the barrier (without friction)."""
+    def energy(self, state: State) -> float:
+        """[J] kinetic, elastic, of gravity and of the barrier, of a state that a step has led to."""
         x = state.q.reshape(-1, 3)
         membrane, bending, weight = self.energies
         own = membrane.elastic(0.0).value(x) + bending.elastic(0.0).value(x) + weight.value(x)
-        return self.kinetic(state) + own + self.touch(state, dt).value(x)
+        return self.kinetic(state) + own + self.surfaces.at(state, 1.0).value(x)
 
     def survey(self, states: Sequence[State], between: bool = True) -> Apart:
         """The independent check on the shell with its obstacles."""
