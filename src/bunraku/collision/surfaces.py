@@ -165,10 +165,13 @@ class Touch:
         """(n, 3) [N] the barrier's part of the gradient."""
         return self._pressure(self._at(x, 0.0))[: self.surfaces.count]
 
-    def on_obstacles(self, x: Points) -> float:
-        """[J] the slope of the energy along the way the obstacles have left."""
-        place = self._at(x, 0.0)
-        return float(np.sum(self._pressure(place)[self.surfaces.count :] * self._left))
+    def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
+        """[J] the slope of the energy along the way the obstacles have left, at a share of it `ahead`."""
+        if self.arrived:
+            return 0.0
+        place = self._at(x, ahead)
+        felt = self._pressure(place) + self._rubs(place.points)
+        return float(np.sum(felt[self.surfaces.count :] * self._left))
 
     def drive(self, x: Points) -> Points:
         """(n, 3) [N] by which the gradient will change when the obstacles go the way they have left."""
