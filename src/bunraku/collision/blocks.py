@@ -32,7 +32,7 @@ class Gaps:
     """the toolkit's weight of a pair, times its smoothing where edges are nearly parallel"""
 
     @classmethod
-    def of(cls, pairs: Pairs, x: Points, rest: Points, planes: list[tuple[Vector, Vector]]) -> Gaps:
+    def of(cls, pairs: Pairs, x: Points, rest: Points) -> Gaps:
         """At points x (n, 3); `rest` (n, 3) tells the length of edges."""
         m = len(pairs.corners)
         weights, normals = np.zeros((m, 4)), np.zeros((m, 3))
@@ -41,10 +41,10 @@ class Gaps:
             pairs.corners, pairs.edges, np.ascontiguousarray(x), np.ascontiguousarray(rest), weights, normals,
             distances, shares,
         )  # fmt: skip
-        flat = pairs.planes >= 0
-        for normal, point in planes:
-            away = (x[pairs.corners[flat, 0]] - point) @ normal
-            distances[flat], normals[flat], weights[flat, 0] = away, normal, 1.0
+        flat = pairs.planes.any(axis=1)
+        away = x[pairs.corners[flat, 0]]
+        normals[flat], weights[flat, 0] = pairs.planes[flat, :3], 1.0
+        distances[flat] = np.sum(away * normals[flat], axis=1) - pairs.planes[flat, 3]
         return cls(pairs.corners, weights, normals, distances, shares)
 
     def pressing(self, stiffness: float, gap: float, reach: float) -> tuple[Vector, Vector]:
@@ -113,7 +113,7 @@ def _blocks(weights, normals, along, across, out):
                 both = weights[k, i] * weights[k, j]
                 for a in range(3):
                     for b in range(3):
-                        value = (stiff - slide) * n[a] * n[b]
+                        value = n[a] * n[b] * (stiff - slide)
                         if a == b:
                             value += slide
                         out[k, 3 * i + a, 3 * j + b] = both * value

@@ -88,12 +88,17 @@ class Surfaces:
         knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
         found = []
         if self.self_contact or self.obstacles:
-            found.append((Pairing(self.rest, self.faces, **knobs), len(self.rest)))
+            found.append((Pairing(self.rest, self.faces, among_movable=self.self_contact, **knobs), len(self.rest)))
         if self.planes:
             planes = [(plane.normal, plane.point) for plane in self.planes]
             none = np.zeros((0, 3), np.int64)
-            found.append((Pairing(self.shell.rest, none, planes=planes, **knobs), self.count))
+            # Vertices without faces would feel each other as well.
+            found.append((Pairing(self.shell.rest, none, planes=planes, among_movable=False, **knobs), self.count))
         return found
+
+
+PARTS = ("near", "potential", "blocks", "way")
+"""what contact spends its time on: finding near pairs, barrier and friction, their local blocks, and how far is free"""
 
 
 @dataclass
@@ -123,6 +128,8 @@ class Touch:
     """[N/m] to which the barrier is scaled"""
     gone: float = 0.0
     """the share of their way that the obstacles have gone"""
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0), repr=False)
+    """what was spent on each part"""
     _place: _Place | None = field(default=None, repr=False)
     _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
 
@@ -170,10 +177,13 @@ class Touch:
         """(n, 3) [N] the barrier's part of the gradient."""
         return self._pressure(self._at(x, 0.0))[: self.surfaces.count]
 
-    def on_obstacles(self, x: Points) -> float:
-        """[J] the slope of the energy along the way the obstacles have left."""
-        place = self._at(x, 0.0)
-        return float(np.sum(self._pressure(place)[self.surfaces.count :] * self._left))
+    def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
+        """[J] the slope of the energy along the way the obstacles have left, at a share of it `ahead`."""
+        if self.arrived:
+            return 0.0
+        place = self._at(x, ahead)
+        felt = self._pressure(place) + self._rubs(place.points)
+        return float(np.sum(felt[self.surfaces.count :] * self._left))
 
     def drive(self, x: Points) -> Points:
         """(n, 3) [N] by which the gradient will change when the obstacles go the way they have left."""
@@ -278,12 +288,11 @@ class Touch:
 
     def _gaps(self, place: _Place) -> list[Gaps]:
         if place.gaps is None:
-            place.gaps = [self._measured(near.pairs(), place.points, pairing)
-                          for near, (pairing, _) in zip(place.nears, self.surfaces.pairings, strict=True)]  # fmt: skip
+            place.gaps = [self._measured(near.pairs(), place.points) for near in place.nears]
         return place.gaps
 
-    def _measured(self, pairs: Pairs, points: Points, pairing: Pairing) -> Gaps:
-        return Gaps.of(pairs, points, self.surfaces.rest, pairing.planes)
+    def _measured(self, pairs: Pairs, points: Points) -> Gaps:
+        return Gaps.of(pairs, points, self.surfaces.rest)
 
     def _presses(self, place: _Place) -> list[tuple[Vector, Vector]]:
         if place.presses is None:
@@ -301,7 +310,7 @@ class Touch:
                     near = pairing.near(begin[:size])
                     if not len(near):
                         continue
-                    gaps = self._measured(near.pairs(), begin, pairing)
+                    gaps = self._measured(near.pairs(), begin)
                     force, _ = gaps.pressing(self.stiffness, self.surfaces.gap, self.surfaces.felt_within)
                     self._lagged.append((gaps, force, near.rubbing(self.stiffness, self.surfaces.friction)))
         return self._lagged

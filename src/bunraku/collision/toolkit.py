@@ -17,7 +17,7 @@ import ipctk
 import numba
 import numpy as np
 
-from bunraku.contracts import Flags, Integers, Points, Vector
+from bunraku.contracts import Array, Flags, Integers, Points, Vector
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
@@ -38,8 +38,8 @@ class Pairs:
     """(m,) whether it is two edges"""
     weights: Vector
     """(m,)"""
-    planes: Integers
-    """(m,) the plane a vertex is near to, or −1"""
+    planes: Array
+    """(m, 4) normal n and offset n·p of the plane a vertex is near to; zero for other pairs"""
 
 
 class Near:
@@ -75,6 +75,7 @@ class Near:
         mesh, found = self._pairing, self.collisions
         vv, ev, fv, ee = found.vv_collisions, found.ev_collisions, found.fv_collisions, found.ee_collisions
         pv = found.pv_collisions
+        planes = [(*one.normal(), one.normal() @ one.origin()) for one in map(attrgetter("plane"), pv)]
         none = np.full
         corners = [
             np.column_stack([_read(vv, "vertex0_id"), _read(vv, "vertex1_id"), none((len(vv), 2), -1)]),
@@ -87,7 +88,7 @@ class Near:
         weights = [_read(kind, "weight", np.float64) for kind in (vv, ev, fv, ee, pv)]
         return Pairs(
             np.concatenate(corners).astype(np.int64), np.repeat([False, False, False, True, False], sizes),
-            np.concatenate(weights), np.repeat([-1, -1, -1, -1, 0], sizes),
+            np.concatenate(weights), np.concatenate([np.zeros((sum(sizes[:4]), 4)), np.array(planes).reshape(-1, 4)]),
         )  # fmt: skip
 
     def rubbing(self, stiffness: float, coefficient: float) -> Rubbing:
@@ -123,9 +124,11 @@ class Pairing:
     """Surfaces of which some may touch: a mesh of all their vertices, how near they may come, who ignores whom."""
 
     def __init__(
-        self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int, planes: Sequence[Any] = ()
+        self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int,
+        planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True,
     ) -> None:  # fmt: skip
-        """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored.
+        """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored, and those
+        among the simulated ones too unless `among_movable`.
 
         The barrier reaches `reach` [m] beyond the `gap` [m] that always stays open. `planes` are (normal, point).
         """
@@ -133,13 +136,22 @@ class Pairing:
         whole = np.asfortranarray(self.faces, dtype=np.int32)
         edges = ipctk.edges(whole) if len(whole) else np.zeros((0, 2), np.int32)
         self.edges, self.reach, self.gap = np.ascontiguousarray(edges, dtype=np.int64), reach, gap
-        self.mesh = ipctk.CollisionMesh(_columns(rest), np.asfortranarray(edges, dtype=np.int32), whole)
-        if movable < len(rest):
-            self.mesh.can_collide = ipctk.make_static_obstacle_filter(movable)
-        if planes:
-            self.mesh.planes = [ipctk.Hyperplane(normal, point) for normal, point in planes]
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
+
+        def mesh(lift: float) -> Any:
+            out = ipctk.CollisionMesh(_columns(rest), np.asfortranarray(edges, dtype=np.int32), whole)
+            if not among_movable:
+                out.can_collide = ipctk.make_vertex_patches_filter((np.arange(len(rest)) >= movable).astype(np.int32))
+            elif movable < len(rest):
+                out.can_collide = ipctk.make_static_obstacle_filter(movable)
+            if self.planes:
+                out.planes = [ipctk.Hyperplane(normal, point + lift * normal) for normal, point in self.planes]
+            return out
+
+        self.mesh = mesh(0.0)
+        # On the way to a plane the toolkit keeps no gap: planes higher by the gap stand in for it.
+        self._fenced = mesh(gap) if self.planes and gap > 0.0 else self.mesh
 
     def forget(self) -> None:
         """Begin anew: what is found afterwards does not depend on what was looked for before."""
@@ -150,24 +162,33 @@ class Pairing:
         if self._found is not None:
             base, within, candidates = self._found
             away = float(np.sqrt(np.max(np.sum((x - base) ** 2, axis=1), initial=0.0)))
-            if away + 0.5 * (reach + self.gap) <= within:
+            if away + self._half(reach) <= within:
                 return candidates
-        within = 0.5 * (reach + self.gap) + _MARGIN * self.reach
+        within = self._half(reach) + _MARGIN * self.reach
         candidates = ipctk.Candidates()
         candidates.build(self.mesh, x, within)
         self._found = np.array(x), within, candidates
         return candidates
+
+    def _half(self, reach: float) -> float:
+        """By how much elements are made larger to be found: each by half of the distance, but planes are thin."""
+        return (reach + self.gap) * (1.0 if self.planes else 0.5)
 
     def near(self, x: Points, reach: float | None = None) -> Near:
         """The near pairs at points x (n, 3), within the barrier's or another reach [m]."""
         return Near(self, x, self.reach if reach is None else reach)
 
     def free_share(self, x: Points, end: Points) -> float:
-        """How much of the straight way from x to `end` (n, 3) all points can go, 0 to 1, and nothing touches."""
+        """How much of the straight way from x to `end` (n, 3) all points can go, 0 to 1, and nothing touches.
+
+        Zero where something is within the gap already.
+        """
+        if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
+            return 0.0
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         try:
             found = ipctk.compute_collision_free_stepsize(
-                self.mesh, _columns(x), _columns(end), self.gap, None,
+                self._fenced, _columns(x), _columns(end), self.gap, None,
                 ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
             )  # fmt: skip
         finally:

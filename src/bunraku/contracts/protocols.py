@@ -169,8 +169,8 @@ class Touching(Protocol):
         """(n, 3) [N] the part of the gradient that keeps surfaces apart (without friction)."""
         ...
 
-    def on_obstacles(self, x: Points) -> float:
-        """[J] the slope of the energy along what is left of the obstacles' way."""
+    def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
+        """[J] the slope of the energy along what is left of the obstacles' way, where a share of it is gone."""
         ...
 
     def drive(self, x: Points) -> Points:

@@ -8,7 +8,6 @@ Conditions are linear: a step of share α leaves exactly 1 − α of what was mi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -50,10 +49,9 @@ class Problem(Protocol):
 
 
 def minimise_apart(
-    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings,
-    pull: Callable[[Vector], Points],
-) -> Outcome:  # fmt: skip
-    """From a point set without intersections; `pull` is λ → Jᵀλ (n, 3).
+    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings
+) -> Outcome:
+    """From a point set without intersections.
 
     Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
     """
@@ -79,8 +77,7 @@ def minimise_apart(
                 return Outcome.CONVERGED
         on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
         along = step if on_the_way else conjugate(gradient, step, before)
-        free = gradient - pull(np.where(problem.hard, run.multipliers, 0.0))
-        share = _search(problem, touch, run, along, multipliers, free)
+        share = _search(problem, touch, run, along, multipliers)
         if share is None:
             if fresh and before is None:
                 break
@@ -94,25 +91,26 @@ def minimise_apart(
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 
-def _search(
-    problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector, gradient: Points
-) -> float | None:
+def _search(problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector) -> float | None:
     """The share of a step that can be gone and does not raise the merit; None if there is none.
 
-    Obstacles on their way do work: the merit may rise by as much as their slope says.
+    Obstacles on their way do work: the merit may rise by as much as they do, at the larger of their forces before and
+    after. Where they come into reach of the shell only the latter is not zero.
     """
     none, missing = np.zeros_like(multipliers), problem.missing(run.x)
-    weights = _ABOVE * np.abs(multipliers)
-    missed = float(weights @ np.abs(missing))
+    missed = float(_ABOVE * np.abs(multipliers) @ np.abs(missing))
     before = problem.value(run.x, none) + missed
-    slope = float(np.sum(gradient * step)) + touch.on_obstacles(run.x) - missed
+    pushing = max(touch.on_obstacles(run.x), 0.0)
     share = touch.max_step(run.x, step)
     share = 1.0 if share >= 1.0 else _BACK_OFF * share
     for _ in range(_MOST_CUTS):
-        ahead = problem.value(run.x + share * step, none, share) + (1.0 - share) * missed
-        if ahead <= before + max(slope, 0.0) * share + _ROUNDING * abs(before):
+        x = run.x + share * step
+        ahead = problem.value(x, none, share) + (1.0 - share) * missed
+        if ahead <= before + _ROUNDING * abs(before):
             return share
-        # The minimum of the parabola through both values and the slope, but no less than a tenth and no more than half.
-        bend = (ahead - before) / share - slope
-        share *= float(np.clip(-0.5 * slope / bend, 0.1, 0.5)) if 0.0 < bend < np.inf else 0.5
+        if not touch.arrived:
+            work = share * max(pushing, touch.on_obstacles(x, share))
+            if ahead <= before + work + _ROUNDING * abs(before):
+                return share
+        share *= 0.5
     return None

@@ -118,6 +118,13 @@ class Frozen:
         """(r,) of the hard conditions, 0 for others: how far each still has to go in this step."""
         return np.where(self.hard, self.stretch(x), 0.0)
 
+    @property
+    def behind(self) -> Flags:
+        """(t,) capped conditions that were asked for less than what was directed: they catch up with it."""
+        asked = [(one, whole) for one, whole in zip(self.rows, self.directed or self.rows, strict=True)]
+        apart = [(one.goals != whole.goals).reshape(-1, 3).any(axis=1) for one, whole in asked if one.caps is not None]
+        return np.concatenate([np.zeros(0, dtype=bool), *apart])
+
     def residual(self, x: Points) -> Vector:
         """(r,) of all conditions: how far each misses what was directed."""
         rows = self.rows if self.directed is None else self.directed

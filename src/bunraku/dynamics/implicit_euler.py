@@ -157,7 +157,7 @@ class ImplicitEuler:
             "residual_hard": worst,
             "seconds": seconds,
             "contact": {} if problem.touch is None else problem.touch.report(x),
-            "gives_way": problem.yielding.gives_way,
+            "gives_way": problem.yielding.gives_way | problem.behind,
         }
         return Solution(after, outcome, stats, self._evidence(problem, x, run, outcome))
 
@@ -205,7 +205,7 @@ class ImplicitEuler:
             if self._settings.iterations is not None and problem.touch is None:
                 return take_steps(watched, direction, run, self._settings.iterations)
             if problem.touch is not None:
-                return minimise_apart(watched, problem.touch, direction, run, self._settings, problem.pull)
+                return minimise_apart(watched, problem.touch, direction, run, self._settings)
             return minimise(watched, direction, run, self._settings)
         except FactorisationError:
             return Outcome.FACTORISATION_FAILED

@@ -39,7 +39,11 @@ class Tree(NamedTuple):
 def build_tree(x: Points, faces: Faces) -> Tree:
     """The tree over triangles (f, 3) of points (n, 3)."""
     corners = x[faces]
-    low, high = corners.min(axis=1), corners.max(axis=1)
+    return box_tree(corners.min(axis=1), corners.max(axis=1))
+
+
+def box_tree(low: Points, high: Points) -> Tree:
+    """The tree over things (f, …) given by two corners (f, 3) of the box about each."""
     return Tree(*_build(low, high))
 
 

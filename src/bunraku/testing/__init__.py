@@ -1,5 +1,9 @@
 """The shared checks for anyone who adds a class: differences, laws and orders. Knows contracts and geometry only."""
 
+from .apart import Apart as Apart
+from .apart import check_apart as check_apart
+from .apart import passings as passings
+from .apart import survey_apart as survey_apart
 from .collect import implementations as implementations
 from .constraints import check_constraint as check_constraint
 from .differences import CheckFailed as CheckFailed

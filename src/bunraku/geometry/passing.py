@@ -1,0 +1,222 @@
+"""Surfaces that pass through each other on straight ways between two sets of points.
+
+Two surfaces that are apart can meet only where a corner of one meets a face of the other, or an edge an edge. While all
+their corners go straight from time t₀ to t₁, every vector between such a pair lies in the convex hull of the vectors
+between their corners at t₀ and at t₁. If some direction has all of those on one side, beyond the gap, the pair keeps it.
+If not, the time is halved, until the pair is found within the gap or so often that it is taken to be: the answer errs on
+the side of finding too much.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from bunraku.contracts import Faces, Integers, Points
+
+from .bvh import DEEPEST, box_tree
+from .topology import edges
+
+_MOST = 20_000  # intervals of time looked at for one pair
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+
+
+def passing_pairs(
+    begin: Points, end: Points, faces: Faces, *, gap: float = 0.0, movable: int | None = None
+) -> tuple[Integers, Integers]:
+    """(v, 2) vertices and faces, (e, 4) corners of two edges, that come within `gap` [m] on the way.
+
+    Of each vertex and each edge the first one found. Points (n, 3) must be finite; pairs with a common vertex, and pairs
+    without a vertex below `movable`, do not count.
+    """
+    begin, end = np.ascontiguousarray(begin, np.float64), np.ascontiguousarray(end, np.float64)
+    faces = np.ascontiguousarray(faces, np.int64)
+    movable = len(begin) if movable is None else movable
+    sides = edges(faces).vertices
+    met_face, met_edge = np.full(len(begin), -1), np.full(len(sides), -1)
+    if not len(faces):
+        return np.zeros((0, 2), np.int64), np.zeros((0, 4), np.int64)
+    middle = 0.5 * (begin[faces].min(axis=(0, 1)) + begin[faces].max(axis=(0, 1)))
+    begin, end = begin - middle, end - middle
+    blur = _ROUNDING * float(max(np.abs(begin[faces]).max(), np.abs(end[faces]).max()))
+    used = np.zeros(len(begin), dtype=bool)
+    used[faces] = True
+    _meet_faces(begin, end, faces, used, movable, gap + blur, *_swept(begin, end, faces), met_face)
+    _meet_edges(begin, end, sides, movable, gap + blur, *_swept(begin, end, sides), met_edge)
+    vertices, first = np.flatnonzero(met_face >= 0), np.flatnonzero(met_edge >= 0)
+    return np.stack([vertices, met_face[vertices]], axis=1), np.hstack([sides[first], sides[met_edge[first]]])
+
+
+def _swept(begin: Points, end: Points, corners: Integers) -> tuple:
+    """A tree of the boxes that contain things from begin to end."""
+    both = np.concatenate([begin[corners], end[corners]], axis=1)
+    return tuple(box_tree(both.min(axis=1), both.max(axis=1)))
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def _meet_faces(begin, end, faces, used, movable, gap, low, high, second, first, count, order, met):
+    for v in prange(len(begin)):
+        if not used[v]:
+            continue
+        own_low, own_high = np.minimum(begin[v], end[v]) - gap, np.maximum(begin[v], end[v]) + gap
+        stack = np.empty(DEEPEST, np.int64)
+        stack[0], depth = 0, 1
+        while depth > 0 and met[v] < 0:
+            depth -= 1
+            box = stack[depth]
+            if not _overlap(own_low, own_high, low[box], high[box]):
+                continue
+            if second[box] >= 0:
+                stack[depth], stack[depth + 1] = second[box], box + 1
+                depth += 2
+                continue
+            for k in range(first[box], first[box] + count[box]):
+                f = faces[order[k]]
+                if v == f[0] or v == f[1] or v == f[2] or (v >= movable and min(f[0], min(f[1], f[2])) >= movable):
+                    continue
+                if met[v] < 0 and _vertex_meets(begin, end, v, f, gap):
+                    met[v] = order[k]
+
+
+@njit(parallel=True, cache=True, error_model="numpy")
+def _meet_edges(begin, end, sides, movable, gap, low, high, second, first, count, order, met):
+    for e in prange(len(sides)):
+        a, b = sides[e, 0], sides[e, 1]
+        own_low = np.minimum(np.minimum(begin[a], end[a]), np.minimum(begin[b], end[b])) - gap
+        own_high = np.maximum(np.maximum(begin[a], end[a]), np.maximum(begin[b], end[b])) + gap
+        stack = np.empty(DEEPEST, np.int64)
+        stack[0], depth = 0, 1
+        while depth > 0 and met[e] < 0:
+            depth -= 1
+            box = stack[depth]
+            if not _overlap(own_low, own_high, low[box], high[box]):
+                continue
+            if second[box] >= 0:
+                stack[depth], stack[depth + 1] = second[box], box + 1
+                depth += 2
+                continue
+            for k in range(first[box], first[box] + count[box]):
+                c, d = sides[order[k], 0], sides[order[k], 1]
+                if order[k] <= e or a == c or a == d or b == c or b == d or min(min(a, b), min(c, d)) >= movable:
+                    continue
+                if met[e] < 0 and _edges_meet(begin, end, a, b, c, d, gap):
+                    met[e] = order[k]
+
+
+@njit(error_model="numpy")
+def _overlap(low, high, other_low, other_high):
+    for axis in range(3):
+        if low[axis] > other_high[axis] or other_low[axis] > high[axis]:
+            return False
+    return True
+
+
+@njit(error_model="numpy")
+def _vertex_meets(begin, end, v, f, gap):
+    """Vectors from the corners of a face to a vertex."""
+    start, stop = np.empty((3, 3)), np.empty((3, 3))
+    for k in range(3):
+        for axis in range(3):
+            start[k, axis] = begin[v, axis] - begin[f[k], axis]
+            stop[k, axis] = end[v, axis] - end[f[k], axis]
+    return _meets(start, stop, False, gap)
+
+
+@njit(error_model="numpy")
+def _edges_meet(begin, end, a, b, c, d, gap):
+    """Vectors from the ends of one edge to those of the other: a − c, b − c, b − d, a − d, in a ring."""
+    start, stop = np.empty((4, 3)), np.empty((4, 3))
+    for axis in range(3):
+        for x, out in ((begin, start), (end, stop)):
+            out[0, axis], out[1, axis] = x[a, axis] - x[c, axis], x[b, axis] - x[c, axis]
+            out[2, axis], out[3, axis] = x[b, axis] - x[d, axis], x[a, axis] - x[d, axis]
+    return _meets(start, stop, True, gap)
+
+
+@njit(error_model="numpy")
+def _meets(start, stop, ring, gap):
+    """Whether the hull of vectors (m, 3) that go straight from start to stop comes within the gap of zero.
+
+    Three vectors span a triangle, four in a ring a parallelogram: all differences of two segments.
+    """
+    begin, length = np.empty(128), np.empty(128)
+    begin[0], length[0], depth, looked = 0.0, 1.0, 1, 0
+    early, late, middle = np.empty_like(start), np.empty_like(start), np.empty_like(start)
+    while depth > 0:
+        depth -= 1
+        t, span = begin[depth], length[depth]
+        looked += 1
+        for k in range(len(start)):
+            for axis in range(3):
+                way = stop[k, axis] - start[k, axis]
+                early[k, axis] = start[k, axis] + t * way
+                late[k, axis] = start[k, axis] + (t + span) * way
+                middle[k, axis] = 0.5 * (early[k, axis] + late[k, axis])
+        n0, n1, n2 = _nearest_of(middle, ring)
+        size = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        if size <= gap or looked >= _MOST:
+            return True
+        if _least(early, late, n0 / size, n1 / size, n2 / size) > gap:
+            continue
+        if depth + 2 > len(begin):
+            return True
+        # The earlier half is looked at first.
+        begin[depth], length[depth] = t + 0.5 * span, 0.5 * span
+        begin[depth + 1], length[depth + 1] = t, 0.5 * span
+        depth += 2
+    return False
+
+
+@njit(error_model="numpy")
+def _least(early, late, n0, n1, n2):
+    """The least extent of vectors along a direction."""
+    least = np.inf
+    for k in range(len(early)):
+        least = min(least, early[k, 0] * n0 + early[k, 1] * n1 + early[k, 2] * n2)
+        least = min(least, late[k, 0] * n0 + late[k, 1] * n1 + late[k, 2] * n2)
+    return least
+
+
+@njit(error_model="numpy")
+def _nearest_of(r, ring):
+    """The point nearest to zero of a triangle, or of a parallelogram that is cut into two."""
+    n0, n1, n2 = _nearest_on_triangle(r[0], r[1], r[2])
+    if ring:
+        m0, m1, m2 = _nearest_on_triangle(r[0], r[2], r[3])
+        if m0 * m0 + m1 * m1 + m2 * m2 < n0 * n0 + n1 * n1 + n2 * n2:
+            return m0, m1, m2
+    return n0, n1, n2
+
+
+@njit(error_model="numpy")
+def _nearest_on_triangle(a, b, c):
+    """By projection where zero's foot is inside, else on the nearest side; triangles may be segments or points."""
+    u0, u1, u2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    v0, v1, v2 = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    n0, n1, n2 = u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0
+    square = n0 * n0 + n1 * n1 + n2 * n2
+    uu, vv = u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2
+    if square > 1e-24 * uu * vv:
+        # Weights of b and c: of (−a) in the basis u, v.
+        s = -((a[1] * v2 - a[2] * v1) * n0 + (a[2] * v0 - a[0] * v2) * n1 + (a[0] * v1 - a[1] * v0) * n2) / square
+        t = -((u1 * a[2] - u2 * a[1]) * n0 + (u2 * a[0] - u0 * a[2]) * n1 + (u0 * a[1] - u1 * a[0]) * n2) / square
+        if s >= 0.0 and t >= 0.0 and s + t <= 1.0:
+            level = (a[0] * n0 + a[1] * n1 + a[2] * n2) / square
+            return level * n0, level * n1, level * n2
+    p0, p1, p2 = _nearest_on_segment(a, b)
+    q0, q1, q2 = _nearest_on_segment(b, c)
+    r0, r1, r2 = _nearest_on_segment(c, a)
+    to_p, to_q, to_r = p0 * p0 + p1 * p1 + p2 * p2, q0 * q0 + q1 * q1 + q2 * q2, r0 * r0 + r1 * r1 + r2 * r2
+    if to_p <= to_q and to_p <= to_r:
+        return p0, p1, p2
+    return (q0, q1, q2) if to_q <= to_r else (r0, r1, r2)
+
+
+@njit(error_model="numpy")
+def _nearest_on_segment(a, b):
+    e0, e1, e2 = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    square = e0 * e0 + e1 * e1 + e2 * e2
+    along = 0.0
+    if square > 0.0:
+        along = min(max(-(a[0] * e0 + a[1] * e1 + a[2] * e2) / square, 0.0), 1.0)
+    return a[0] + along * e0, a[1] + along * e1, a[2] + along * e2
