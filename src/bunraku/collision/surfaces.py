@@ -7,7 +7,9 @@ share that the shell takes of its own step, so that both together never pass thr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -165,13 +167,16 @@ class Touch:
         """[J] with the obstacles that share further on their way."""
         place = self._at(x, ahead)
         if place.value is None:
-            place.value = self.stiffness * sum(near.value() for near in place.nears)
-            place.value += self._friction_value(place.points)
+            with self._spending("potential"):
+                place.value = self.stiffness * sum(near.value() for near in place.nears)
+                place.value += self._friction_value(place.points)
         return place.value
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N] on the shell."""
-        return self.pressure(x) + self._rubs(self._at(x, 0.0).points)[: self.surfaces.count]
+        pressure, place = self.pressure(x), self._at(x, 0.0)
+        with self._spending("potential"):
+            return pressure + self._rubs(place.points)[: self.surfaces.count]
 
     def pressure(self, x: Points) -> Points:
         """(n, 3) [N] the barrier's part of the gradient."""
@@ -226,7 +231,8 @@ class Touch:
         longest = float(np.sqrt(np.max(np.sum((end - begin) ** 2, axis=1), initial=0.0)))
         if 2.0 * longest < _CERTAIN * (self._closest(self._at(x, 0.0)) - self.surfaces.gap):
             return 1.0  # no two points come nearer than by both their ways
-        return min((p.free_share(begin[:size], end[:size]) for p, size in self.surfaces.pairings), default=1.0)
+        with self._spending("way"):
+            return min((p.free_share(begin[:size], end[:size]) for p, size in self.surfaces.pairings), default=1.0)
 
     def touched(self, x: Points) -> Flags:
         """(n,) vertices of the shell that feel something."""
@@ -244,6 +250,12 @@ class Touch:
     def busy(self, x: Points) -> bool:
         """Whether any pair is near."""
         return any(len(near) for near in self._at(x, 0.0).nears)
+
+    @contextmanager
+    def _spending(self, part: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self.seconds[part] += time.perf_counter() - begin
 
     def _closest(self, place: _Place) -> float:
         """[m] the least distance of a near pair, or what the others keep at least."""
@@ -275,20 +287,24 @@ class Touch:
         """The near pairs at x, found once."""
         points = self._points(x, ahead)
         if self._place is None or not np.array_equal(self._place.points, points):
-            self._place = _Place(points, [pairing.near(points[:size]) for pairing, size in self.surfaces.pairings])
+            with self._spending("near"):
+                nears = [pairing.near(points[:size]) for pairing, size in self.surfaces.pairings]
+            self._place = _Place(points, nears)
         return self._place
 
     def _pressure(self, place: _Place) -> Points:
         if place.gradient is None:
             place.gradient = np.zeros((len(place.points), 3))
-            for near in place.nears:
-                found = near.gradient()
-                place.gradient[: len(found)] += self.stiffness * found
+            with self._spending("potential"):
+                for near in place.nears:
+                    found = near.gradient()
+                    place.gradient[: len(found)] += self.stiffness * found
         return place.gradient
 
     def _gaps(self, place: _Place) -> list[Gaps]:
         if place.gaps is None:
-            place.gaps = [self._measured(near.pairs(), place.points) for near in place.nears]
+            with self._spending("blocks"):
+                place.gaps = [self._measured(near.pairs(), place.points) for near in place.nears]
         return place.gaps
 
     def _measured(self, pairs: Pairs, points: Points) -> Gaps:

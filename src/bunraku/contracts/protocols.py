@@ -143,6 +143,9 @@ class Touching(Protocol):
     every x, obstacles that go their way while the step is solved, and how far both may go.
     """
 
+    seconds: dict[str, float]
+    """what was spent on each part of contact"""
+
     @property
     def scales(self) -> bool:
         """Whether the potential knows how stiff to be; else `scale` must tell it."""

@@ -1,0 +1,198 @@
+"""What contact costs: the same scenes with it and without, and where the time goes.
+
+A scene without contact does something else (what should rest on a ball falls through it), so frames are compared only
+roughly; per Newton iteration the two do the same work on the same shell but for contact. Frames are taken in turn, so
+that a busy neighbour disturbs both alike.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bunraku.collision import Plane, sphere
+from bunraku.contracts import Solution, State
+from bunraku.direction import Contact, Frame, Job
+from bunraku.direction.track import tracking_job
+from bunraku.dynamics import ImplicitEuler
+from bunraku.geometry import TriMesh
+from bunraku.motion import Animation
+from bunraku.shots import write_demo
+from bunraku.shots.prepare import prepare
+
+from .step import sheet
+from .tracks import machine
+
+_RATE = 24.0
+_TOLERANCE = 4e-4
+PARTS = ("near", "potential", "blocks", "way", "assemble", "factor", "solve", "other")
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A scene twice: with contact and without."""
+
+    name: str
+    touching: Job
+    free: Job
+    warm_up: int
+    frames: int
+
+
+def bag(threads: int | None) -> Scene:
+    """The tumbling bag of the demo, 1.3k vertices."""
+    with tempfile.TemporaryDirectory() as folder:
+        shot = write_demo("bag", Path(folder))
+        prepared = [prepare(_with_contact(shot, which)) for which in (True, False)]
+    made = [one.job(threads) for one in prepared]
+    return Scene("bag", made[0], made[1], 4, 20)
+
+
+def ball(side: int, warm_up: int, frames: int) -> Callable[[int | None], Scene]:
+    """A sheet of side² vertices that falls onto a ball."""
+
+    def make(threads: int | None) -> Scene:
+        contact = Contact(obstacles=[sphere((0.0, -0.303, 0.0), 0.3, 0.03), Plane((0.0, -0.7, 0.0), (0.0, 1.0, 0.0))])
+        return _fall(f"{side * side // 1000}k on a ball", sheet(side), contact, warm_up, frames, threads)
+
+    return make
+
+
+def folded(threads: int | None) -> Scene:
+    """A sheet of 10k vertices folded twice, its four layers a little apart, that falls flat on the ground."""
+    mesh = sheet(100)
+    pose = _fold(_fold(mesh.rest, 0, 0.01), 2, 0.025)
+    ground = Plane((0.0, float(pose[:, 1].min()) - 0.01, 0.0), (0.0, 1.0, 0.0))
+    return _fall("10k folded twice", mesh, Contact(obstacles=[ground]), 2, 8, threads, pose)
+
+
+SCENES: Mapping[str, Callable[[int | None], Scene]] = {
+    "bag": bag, "ball": ball(100, 2, 8), "folded": folded, "drape": ball(224, 1, 2),
+}  # fmt: skip
+
+
+def _fall(
+    name: str, mesh: TriMesh, contact: Contact, warm_up: int, frames: int, threads: int | None,
+    pose: np.ndarray | None = None,
+) -> Scene:  # fmt: skip
+    times = np.arange(warm_up + frames + 1) / _RATE
+    still = Animation(mesh, times, np.repeat(mesh.rest[None], len(times), axis=0))
+    knobs: dict[str, Any] = {"material": "cotton", "threads": threads, "tolerance": _TOLERANCE, "velocity": "zero"}
+    knobs["start"] = mesh.rest if pose is None else pose
+    made = [tracking_job(still, mesh, None, contact=which, **knobs) for which in (contact, None)]
+    return Scene(name, made[0], made[1], warm_up, frames)
+
+
+def _fold(points: np.ndarray, axis: int, gap: float) -> np.ndarray:
+    """The half beyond the middle of an axis rolled over onto the other, `gap` [m] above it."""
+    middle = 0.5 * (points[:, axis].min() + points[:, axis].max())
+    along, radius = points[:, axis] - middle, 0.5 * gap
+    top = float(points[:, 1].max())
+    height = points[:, 1] - top  # layers below the fold's inside turn about the same line, farther out
+    angle = np.clip(along / radius, 0.0, np.pi)
+    out = points.copy()
+    beyond = np.maximum(along - np.pi * radius, 0.0)
+    away = radius - height
+    out[:, axis] = middle + np.where(along > 0.0, away * np.sin(angle) - beyond, along)
+    out[:, 1] = top + radius - away * np.cos(angle)
+    return out
+
+
+@dataclass
+class _Counted:
+    """A stepper that keeps what its steps have spent."""
+
+    stepper: ImplicitEuler
+    iterations: int = 0
+    factorisations: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def step(self, state: State, dt: float) -> Solution[State]:
+        solution = self.stepper.step(state, dt)
+        self.iterations += solution.stats["iterations"]
+        self.factorisations += solution.stats["factorisations"]
+        for part, spent in {**solution.stats["seconds"], **solution.stats["contact_seconds"]}.items():
+            self.seconds[part] = self.seconds.get(part, 0.0) + spent
+        return solution
+
+
+class _Run:
+    """One of a scene's runs, a frame at a time."""
+
+    def __init__(self, job: Job, warm_up: int) -> None:
+        assert isinstance(job.stepper, ImplicitEuler)
+        self._frames = job.frames()
+        for _ in range(1 + warm_up):
+            last = next(self._frames)
+        self.count = _Counted(job.stepper)
+        self._frames = replace(job, stepper=self.count).frames(last)
+        self.seconds: list[float] = []
+
+    def advance(self) -> Frame:
+        begin = time.perf_counter()
+        frame = next(self._frames)
+        self.seconds.append(time.perf_counter() - begin)
+        return frame
+
+    @property
+    def per_iteration(self) -> float:
+        """[ms]"""
+        return 1e3 * sum(self.seconds) / max(self.count.iterations, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A scene as measured."""
+
+    name: str
+    vertices: int
+    touching: _Run
+    free: _Run
+    pairs: float
+
+    def share(self, part: str) -> float:
+        """Of the time with contact; "other" is what no part counts."""
+        spent = self.touching.count.seconds
+        counted = sum(spent.get(one, 0.0) for one in PARTS)
+        return (spent["total"] - counted if part == "other" else spent.get(part, 0.0)) / spent["total"]
+
+
+def measure(scene: Scene) -> Row:
+    """Both runs, in turn."""
+    touching, free = _Run(scene.touching, scene.warm_up), _Run(scene.free, scene.warm_up)
+    pairs = []
+    for _ in range(scene.frames):
+        pairs.append(float(touching.advance().report["pairs"]))
+        free.advance()
+    return Row(scene.name, scene.touching.mesh.point_count, touching, free, float(np.mean(pairs)))
+
+
+def run(scenes: Sequence[str] = tuple(SCENES), *, threads: int | None = None) -> Iterator[str]:
+    """Measure and print as it goes."""
+    yield machine(threads)
+    yield (
+        f"{'scene':<18}{'vertices':>9}{'pairs':>8}{'s/frame':>9}{'free':>8}{'ratio':>7}{'its/frame':>11}{'free':>6}"
+        f"{'ms/iteration':>14}{'free':>8}{'ratio':>7}"
+    )
+    rows = []
+    for name in scenes:
+        row = measure(SCENES[name](threads))
+        rows.append(row)
+        a, b = row.touching, row.free
+        frame, alone = float(np.median(a.seconds)), float(np.median(b.seconds))
+        yield (
+            f"{row.name:<18}{row.vertices:>9}{row.pairs:>8.0f}{frame:>9.3f}{alone:>8.3f}{frame / alone:>7.2f}"
+            f"{a.count.iterations / len(a.seconds):>11.1f}{b.count.iterations / len(b.seconds):>6.1f}"
+            f"{a.per_iteration:>14.1f}{b.per_iteration:>8.1f}{a.per_iteration / b.per_iteration:>7.2f}"
+        )
+    yield ""
+    yield "where the time goes with contact"
+    yield f"{'scene':<18}" + "".join(f"{part:>11}" for part in PARTS)
+    for row in rows:
+        yield f"{row.name:<18}" + "".join(f"{100 * row.share(part):>10.0f}%" for part in PARTS)
