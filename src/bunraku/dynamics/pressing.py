@@ -29,6 +29,12 @@ class Pressed:
     """(t,) [N] the largest |λ̄| of the condition and of those around it"""
     own: Points
     """(t, 3) [N] λ̄"""
+    around: Sparse
+    """(t, t) which conditions are within two rings of each"""
+
+    def beside(self, which: Flags) -> Flags:
+        """(t,) conditions within two rings of some of `which` (t,)."""
+        return np.asarray(self.around @ which.astype(np.int64)) > 0
 
 
 class Presses:
@@ -52,7 +58,7 @@ class Presses:
         near = np.asarray(around @ here.astype(np.int64)) > 0
         size = np.linalg.norm(own, axis=1)
         largest = np.maximum.reduceat(size[around.indices], around.indptr[:-1]) if len(size) else size
-        return Pressed(near, largest, own)
+        return Pressed(near, largest, own, around)
 
     def onto(self, missing: Points) -> Points:
         """(n, 3) the least way, weighed by mass, that changes the averages by −missing (t, 3)."""

@@ -28,7 +28,7 @@ SHARPNESS = 1e-8
 """δ as a share of the body's size"""
 _INSIDE = 0.999  # share of the cap a multiplier may have in the compliance: T stays invertible
 _TAKE_HOLD = 0.8  # share of the cap below which a condition that is met again is held again
-_CAUSED = 0.2  # share of a multiplier that contact must cause before a condition yields to it
+_CAUSED = 0.5  # share of a multiplier that contact must cause before a condition yields to it
 _RAISED = 1.1  # a cap that contact does not cause to be exceeded is raised to this times the force
 _MOST_REVISIONS = 12  # of the set of yielding conditions in one step: beyond, none is held again
 
@@ -157,7 +157,10 @@ class Yielding:
         if pressed is None:
             return np.zeros(len(size), dtype=bool), np.zeros(len(size), dtype=bool)
         over = ~self._active & pressed.touched & (size > self._contact_caps)
-        caused = pressed.share > np.maximum(self._press, _CAUSED * size)
+        enough = np.maximum(self._press, _CAUSED * size)
+        caused = np.linalg.norm(pressed.own, axis=1) > enough
+        # Beside one that yields, the others must not be left to pull against contact in its stead.
+        caused |= pressed.beside(self._gives_way | (over & caused)) & (pressed.share > enough)
         self._contact_caps = np.where(over & ~caused, _RAISED * size, self._contact_caps)
         return over & caused, self._gives_way & ~pressed.touched
 
