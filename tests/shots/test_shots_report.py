@@ -16,7 +16,8 @@ from bunraku.shots.curves import Line, chart
 from bunraku.shots.page import Page, _charts
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.report import Measured
-from bunraku.shots.sentences import ranges, sentences, share
+from bunraku.shots.sentences import sentences
+from bunraku.shots.wording import ranges, share
 
 
 @pytest.fixture

@@ -17,9 +17,11 @@ from bunraku.io import write_json, write_text
 from bunraku.render import moments, write_png
 
 from .animations import agree, animation_files, as_kept, prim_of, read_back, write_animation_file
+from .contact_sentences import kept_off_regions
 from .events import Event, Noticed, PictureDone, Preparing
 from .folder import TakeFolder, point_latest
 from .force_sheet import force_sheet
+from .intersections import count_intersections
 from .kept import each, kept
 from .page import Page
 from .prepare import Prepared
@@ -81,14 +83,18 @@ class Outputs:
         return self.take.video.exists() and self.take.sheet.exists()
 
     def _report(self, done: int, story: str, names: tuple[str, ...]) -> Report:
-        measured = measure(self.prepared, self._frames(done), self.facts)
+        before = each(self.take.cache(), 0, min(done, self.prepared.preroll))
+        measured = measure(self.prepared, self._frames(done), self.facts, before)
         for name in names:
             measured = self._measured_in_file(measured, name, done)
+        if self.prepared.shot.output.checked:
+            measured = replace(measured, intersections=count_intersections(self.prepared, self._frames(done)))
         return Report(
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
             sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
             prims={name: prim for name in names if (prim := prim_of(self.prepared, name)) is not None},
+            kept_off=kept_off_regions(self.prepared, measured), contact=self.prepared.contact.table is not None,
         )  # fmt: skip
 
     def _measured_in_file(self, measured: Measured, name: str, done: int) -> Measured:
