@@ -27,6 +27,7 @@ from .page import Page
 from .prepare import Prepared
 from .preview import Pair, Preview
 from .report import Measured, Report, TakeOutcome, distances, measure
+from .scenery import Scenery
 from .sentences import sentences
 from .timings import Timings
 
@@ -117,13 +118,18 @@ class Outputs:
         """A preview that cannot be made is no reason to lose a take."""
         p, cache = self.prepared, self.take.cache()
         numbers = p.numbers[p.preroll : done]
+        scenery = Scenery(p.contact.obstacles, p.contact.planes)
+        obstacles, faces = scenery.around(p.guide.points[p.preroll])
 
         def pair(k: int) -> Pair:
             frame = kept(cache, p.preroll + k)
-            return Pair(float(numbers[k]), p.guide.at(frame.time), frame.points)
+            there = np.concatenate([np.zeros((0, 3)), *(one.at(frame.time) for one in obstacles)])
+            return Pair(float(numbers[k]), p.guide.at(frame.time), frame.points, there)
 
         title = f"{p.shot.name} {self.take.version}"
-        film = Preview(p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate)
+        film = Preview(
+            p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate, faces, scenery.floor
+        )  # fmt: skip
         unheard: list[Exception] = []
 
         def told(k: int, count: int) -> None:
