@@ -20,20 +20,20 @@ def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not off.any():
         return
     told = kept_off_regions(prepared, m)
-    most, frames = max(one["most_m"] for one in told), ranges(m.frames[off.any(axis=1)])
+    most, frames = max(one["max_m"] for one in told), ranges(m.frames[off.any(axis=1)])
     if len(told) > 1:
         yield Sentence(
             "missed",
             f"Contact kept {len(told)} of {count(m.regions, 'region')} from the guide on frames {frames}, at most "
             f"{millimetres(most)}.",
         )
-    worst = sorted(told, key=lambda one: -one["most_m"])
+    worst = sorted(told, key=lambda one: -one["max_m"])
     for one in worst[:_MOST_TOLD]:
         where = one["region"] if one["region"].startswith("region") else f"the region around {one['region']}"
         yield Sentence(
             "missed",
             f"{where[0].upper()}{where[1:]} was kept from the guide by contact on frames {ranges(one['frames'])}, at "
-            f"most {millimetres(one['most_m'])}.",
+            f"most {millimetres(one['max_m'])}.",
         )
     if len(worst) > _MOST_TOLD:
         yield Sentence("note", f"The other {len(worst) - _MOST_TOLD} of these regions are named in report.json.")
@@ -46,7 +46,7 @@ def kept_off_regions(prepared: Prepared, m: Measured) -> list[dict[str, Any]]:
         {
             "region": place(prepared, int(k)),
             "frames": m.frames[off[:, k]],
-            "most_m": float(m.arrays["residual"][off[:, k], k].max()),
+            "max_m": float(m.arrays["residual"][off[:, k], k].max()),
         }
         for k in np.flatnonzero(off.any(axis=0))
     ]

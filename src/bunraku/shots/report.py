@@ -174,7 +174,7 @@ class Report:
     prims: Mapping[str, str] = field(default_factory=dict)
     """USD file → the prim in it that holds the result"""
     kept_off: Sequence[Mapping[str, Any]] = ()
-    """regions that contact kept from the guide: region, frames, most_m"""
+    """regions that contact kept from the guide: region, frames, max_m"""
     contact: bool = False
     """whether surfaces had to stay apart"""
 
