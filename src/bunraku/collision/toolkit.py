@@ -19,6 +19,7 @@ import numpy as np
 from bunraku.contracts import Flags, Integers, Points, Vector
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
+_MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
 ipctk.set_num_threads(1)
 
 
@@ -46,7 +47,7 @@ class Near:
     def __init__(self, pairing: Pairing, x: Points, reach: float) -> None:
         self._pairing, self._x = pairing, _columns(x)
         self.collisions = ipctk.NormalCollisions()
-        self.collisions.build(pairing.mesh, self._x, reach, pairing.gap)
+        self.collisions.build(pairing.candidates(self._x, reach), pairing.mesh, self._x, reach, pairing.gap)
         self._potential = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, 1.0)
 
     def __len__(self) -> int:
@@ -136,7 +137,25 @@ class Pairing:
             self.mesh.can_collide = ipctk.make_static_obstacle_filter(movable)
         if planes:
             self.mesh.planes = [ipctk.Hyperplane(normal, point) for normal, point in planes]
+        self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
+
+    def forget(self) -> None:
+        """Begin anew: what is found afterwards does not depend on what was looked for before."""
+        self._found: tuple[Points, float, Any] | None = None
+
+    def candidates(self, x: Points, reach: float) -> Any:
+        """Elements that may be near at x: those of an earlier look, as long as no point has left it by its margin."""
+        if self._found is not None:
+            base, within, candidates = self._found
+            away = float(np.sqrt(np.max(np.sum((x - base) ** 2, axis=1), initial=0.0)))
+            if away + 0.5 * (reach + self.gap) <= within:
+                return candidates
+        within = 0.5 * (reach + self.gap) + _MARGIN * self.reach
+        candidates = ipctk.Candidates()
+        candidates.build(self.mesh, x, within)
+        self._found = np.array(x), within, candidates
+        return candidates
 
     def near(self, x: Points, reach: float | None = None) -> Near:
         """The near pairs at points x (n, 3), within the barrier's or another reach [m]."""

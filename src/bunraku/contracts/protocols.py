@@ -189,6 +189,10 @@ class Touching(Protocol):
         """(n,) points that feel something."""
         ...
 
+    def busy(self, x: Points) -> bool:
+        """Whether any point feels something."""
+        ...
+
     def max_step(self, x: Points, step: Points) -> float:
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
         ...

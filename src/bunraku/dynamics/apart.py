@@ -15,13 +15,13 @@ import numpy as np
 
 from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
 
-from .minimise import Direction, NewtonSettings, Progress
+from .minimise import Direction, NewtonSettings, Progress, conjugate
 
 _BACK_OFF = 0.9  # of the share at which something would touch
-_MOST_HALVINGS = 12
+_MOST_CUTS = 12
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
-_NEAR = 10.0  # tolerances: a step this short may be followed by one with the same factor
+_NEAR = 10.0  # tolerances: among surfaces a step this short may be followed by one with the same factor
 
 
 class Problem(Protocol):
@@ -58,33 +58,39 @@ def minimise_apart(
     Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
     """
     small = settings.tolerance * settings.length
-    fresh = True
+    age, before = settings.reuse, None  # how often the factor has served; gradient, Newton step and direction
     while run.iterations < settings.contact_limit:
         gradient = problem.gradient(run.x, run.multipliers)
         whole = gradient + touch.drive(run.x)
+        fresh = age >= settings.reuse
         step, multipliers = direction(run.x, whole, run.multipliers, fresh=fresh, exact=False)
+        age = 1 if fresh else age + 1
         run.iterations, run.factorisations = run.iterations + 1, run.factorisations + fresh
         run.last_step = float(np.abs(step).max(initial=0.0))
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
         if problem.revise(run.x, multipliers):
-            fresh, run.multipliers = True, multipliers
+            age, before, run.multipliers = settings.reuse, None, multipliers
             continue
         if run.last_step <= small and touch.arrived:
-            step, multipliers = direction(run.x, whole, run.multipliers, fresh=False, exact=True)
-            if touch.max_step(run.x, step) >= 1.0:
-                run.x, run.multipliers = run.x + step, multipliers
+            exact, multipliers = direction(run.x, whole, run.multipliers, fresh=False, exact=True)
+            if touch.max_step(run.x, exact) >= 1.0:
+                run.x, run.multipliers = run.x + exact, multipliers
                 return Outcome.CONVERGED
+        on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
+        along = step if on_the_way else conjugate(gradient, step, before)
         free = gradient - pull(np.where(problem.hard, run.multipliers, 0.0))
-        share = _search(problem, touch, run, step, multipliers, free)
+        share = _search(problem, touch, run, along, multipliers, free)
         if share is None:
-            if fresh:
+            if fresh and before is None:
                 break
-            fresh = True
+            age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
             continue
-        run.x, run.multipliers = run.x + share * step, multipliers
+        run.x, run.multipliers = run.x + share * along, multipliers
         touch.advance(share)
-        fresh = not (share >= 1.0 and run.last_step <= _NEAR * small)
+        before = None if on_the_way or share < 1.0 else (gradient, step, along)
+        if touch.busy(run.x) and not (share >= 1.0 and run.last_step <= _NEAR * small):
+            age = settings.reuse  # surfaces that come near or part are not what the factor knows
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 
@@ -102,9 +108,11 @@ def _search(
     slope = float(np.sum(gradient * step)) + touch.on_obstacles(run.x) - missed
     share = touch.max_step(run.x, step)
     share = 1.0 if share >= 1.0 else _BACK_OFF * share
-    for _ in range(_MOST_HALVINGS):
+    for _ in range(_MOST_CUTS):
         ahead = problem.value(run.x + share * step, none, share) + (1.0 - share) * missed
         if ahead <= before + max(slope, 0.0) * share + _ROUNDING * abs(before):
             return share
-        share *= 0.5
+        # The minimum of the parabola through both values and the slope, but no less than a tenth and no more than half.
+        bend = (ahead - before) / share - slope
+        share *= float(np.clip(-0.5 * slope / bend, 0.1, 0.5)) if 0.0 < bend < np.inf else 0.5
     return None

@@ -134,7 +134,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
         if run.last_step <= small:
             _newton(problem, direction, run, fresh=False, exact=True)
             return Outcome.CONVERGED
-        along = _conjugate(gradient, step, before)
+        along = conjugate(gradient, step, before)
         found = _search(problem, run, along, gradient)
         if found is not None:
             before = gradient, step, along
@@ -179,7 +179,7 @@ def _largest(step: Points) -> float:
     return float(np.abs(step).max(initial=0.0))
 
 
-def _conjugate(gradient: Points, step: Points, before: tuple[Points, Points, Points] | None) -> Points:
+def conjugate(gradient: Points, step: Points, before: tuple[Points, Points, Points] | None) -> Points:
     """Polak–Ribière with the Newton step as preconditioned gradient; never uphill."""
     if before is None:
         return step
