@@ -23,9 +23,9 @@ def intersecting_faces(x: Points, faces: Faces, *, touching: bool = False) -> Fl
     return meetings(x, faces) >= (1 if touching else 2)
 
 
-def faces_through(x: Points, faces: Faces, others: Faces) -> Flags:
-    """(f,) whether a triangle (f, 3) of the points (n, 3) crosses one of the `others` (g, 3), of the same points."""
-    return meetings(x, np.concatenate([faces, others]), own=len(faces)) >= 2
+def faces_through(x: Points, faces: Faces, others: Faces, *, touching: bool = False) -> Flags:
+    """(f,) the same of triangles (f, 3) with `others` (g, 3) of the same points, and not with each other."""
+    return meetings(x, np.concatenate([faces, others]), own=len(faces)) >= (1 if touching else 2)
 
 
 def meetings(x: Points, faces: Faces, *, own: int | None = None) -> Integers:
