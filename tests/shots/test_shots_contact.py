@@ -20,7 +20,8 @@ from bunraku.io import FrameCache, write_animation
 from bunraku.render import STUDIO
 from bunraku.scenes import crossing_arms
 from bunraku.scenes.study import grid_mesh
-from bunraku.shots import FrameDone, TakeResult
+from bunraku.shots import FrameDone, TakeResult, plan
+from bunraku.shots.contact_spec import ContactTable
 from bunraku.shots.intersections import count_intersections
 from bunraku.shots.kept import kept
 from bunraku.shots.prepare import prepare
@@ -74,6 +75,7 @@ def test_a_shot_with_obstacles_reads_back(with_objects: Callable[..., Path], tmp
     shot = read_shot(with_objects(contact, ball=BALL, floor=FLOOR, rod=rod, wall=wall))
     assert list(shot.obstacles) == ["ball", "floor", "rod", "wall"] and list(shot.shells) == ["box"]
     told = shot.physics.contact
+    assert isinstance(told, ContactTable)
     assert (told.thickness, told.self_contact, told.friction, told.press) == (0.001, False, 0.3, 0.02)
     for defaults in (False, True):
         shot.write(tmp_path / "again.toml", defaults=defaults)
@@ -115,6 +117,12 @@ def test_refusals(with_objects: Callable[..., Path], contact: Any, objects: dict
         prepare(read_shot(with_objects(contact, **objects)))
     lines = str(refused.value).splitlines()
     assert len(lines) == 1 and said in lines[0]
+
+
+def test_a_dry_run_says_what_touches(with_objects: Callable[..., Path]) -> None:
+    told = plan(read_shot(with_objects({"thickness": 0.002}, ball=BALL, floor=FLOOR)))
+    assert "contact: 2 mm stay open, friction 0.3, the shell feels itself; obstacles: ball, floor" in told
+    assert not any("contact" in line for line in plan(read_shot(with_objects(None))))
 
 
 def test_a_number_of_iterations_cannot_be_asked_for_with_contact(files: Files) -> None:

@@ -33,6 +33,8 @@ DEMOS: dict[str, Demo] = {
             },
         },
     ),
+    **BAG_LOOKS,
+    **WALKER_LOOKS,
     "arms": Demo(
         "two arms of a strip pass through each other in the guide, and push each other aside in the take: contact",
         crossing_arms,
@@ -44,8 +46,6 @@ DEMOS: dict[str, Demo] = {
         physics={"tolerance": 4e-4, "contact": {"friction": 0.2}},
         style=dyed((0.24, 0.42, 0.66)),
     ),
-    **BAG_LOOKS,
-    **WALKER_LOOKS,
 }
 
 
