@@ -150,7 +150,10 @@ def test_obstacles_stand_where_their_file_says(
     assert ball.at(0.0).mean(axis=0) + ready.origin == pytest.approx([0.0, 3.0, 0.0], abs=1e-9)
     assert floor.point + ready.origin == pytest.approx([0.0, -1.0, 0.0], abs=1e-9)
     before = settings(ready)
-    assert "object.wall.source (its file)" in before["inputs"]
+    assert "object.wall.source (its file)" in before["inputs"] and ready.contact.prims == {"wall": None}
+    (tmp_path / "wall.obj").rename(tmp_path / "stone.obj")  # the same file elsewhere is the same take
+    again = {"role": "obstacle", "source": {"file": "stone.obj", "unit": "cm", "up_axis": "Z"}}
+    assert settings(prepare(read_shot(with_objects(True, ball=BALL, floor=FLOOR, wall=again)))) == before
     write_mesh(tmp_path / "wall.obj", sphere((100, 200, 300), 60))
     assert settings(prepare(read_shot(with_objects(True, ball=BALL, floor=FLOOR, wall=wall)))) != before
 
@@ -166,6 +169,7 @@ def test_moving_obstacles_keep_to_the_shots_frames(with_objects: Callable[..., P
     path = with_objects(True, {"preroll": 4}, plain=plain, back=back)
     ready = prepare(read_shot(path))
     here, there = ready.contact.obstacles
+    assert settings(ready)["plain (its prim)"] == "/ball"
 
     def ahead(obstacle: Obstacle, frame: float) -> float:
         return float((obstacle.at(frame / 24.0) + ready.origin - mesh.rest)[:, 0].mean())
