@@ -150,7 +150,7 @@ def test_obstacles_stand_where_their_file_says(
     assert ball.at(0.0).mean(axis=0) + ready.origin == pytest.approx([0.0, 3.0, 0.0], abs=1e-9)
     assert floor.point + ready.origin == pytest.approx([0.0, -1.0, 0.0], abs=1e-9)
     before = settings(ready)
-    assert "object.wall.source (its file)" in before["inputs"] and ready.contact.prims == {"wall": None}
+    assert "object.wall.source (its file)" in before["inputs"] and ready.contact.prims == {"wall": ""}
     (tmp_path / "wall.obj").rename(tmp_path / "stone.obj")  # the same file elsewhere is the same take
     again = {"role": "obstacle", "source": {"file": "stone.obj", "unit": "cm", "up_axis": "Z"}}
     assert settings(prepare(read_shot(with_objects(True, ball=BALL, floor=FLOOR, wall=again)))) == before

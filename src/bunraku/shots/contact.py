@@ -33,8 +33,8 @@ class ShotContact:
     things: Mapping[str, Animation | Obstacle | Plane] = field(default_factory=dict)
     """obstacles by name; those that move are laid out over the shot, preroll included"""
     inputs: tuple[InputFile, ...] = ()
-    prims: Mapping[str, str | None] = field(default_factory=dict)
-    """obstacle → its prim, of those from files"""
+    prims: Mapping[str, str] = field(default_factory=dict)
+    """obstacle → its prim, of those from files; empty where they have none"""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -68,7 +68,7 @@ def read_contact(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotC
     if told is False:
         return ShotContact()
     things: dict[str, Animation | Obstacle | Plane] = {}
-    prims: dict[str, str | None] = {}
+    prims: dict[str, str] = {}
     inputs: list[InputFile] = []
     for name, table in shot.obstacles.items():
         shape, place = table.source.shape(name), root.at("object").at(name).at("source")
