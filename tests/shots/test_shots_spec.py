@@ -25,7 +25,7 @@ def test_the_defaults_are_those_of_the_design(files):
     assert (shot.physics.bending, shot.physics.mass, shot.physics.start) == ("plate", "lumped", "guide")
     assert shot.physics.gravity == (0.0, -9.81, 0.0)
     assert (shot.output.formats, shot.output.folder.name) == (("usdc",), "takes")
-    box = shot.object["box"]
+    box = shot.shells["box"]
     assert (box.track.method, box.track.strength, box.pins, box.mesh.levels) == ("hierarchy", 1.0, (), 1)
 
 
@@ -146,14 +146,14 @@ def test_writing_and_reading_gives_the_same_shot_also_from_another_folder(files,
     assert ("substeps" in text) == defaults
     again = read_shot(tmp_path / "deeper" / "again.toml")
     assert again == shot
-    assert again.object["box"].material.values["young"] == ((1.0, 2e6), (4.0, 3e6, "smooth"))
+    assert again.shells["box"].material.values["young"] == ((1.0, 2e6), (4.0, 3e6, "smooth"))
 
 
 def test_settings_make_a_shot_without_a_file(files, tmp_path: Path):
     path = files()
     shot = Shot.of({"object": {"box": {"guide": {"file": "guide.usda"}}}}, folder=path.parent)
     assert shot.name == "shot" and shot.output.folder == tmp_path / "takes"
-    assert shot.object["box"].mesh.split == 3 and shot.object["box"].material.preset == "cotton"
+    assert shot.shells["box"].mesh.split == 3 and shot.shells["box"].material.preset == "cotton"
 
 
 def test_every_key_is_explained_with_its_default():
