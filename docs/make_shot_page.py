@@ -24,9 +24,24 @@ mesh = { levels = 4 }
 material = { preset = "vinyl", young = [[1, 5e6], [60, 5e5, "smooth"]] }
 pins = [{ vertices = [0, 1, 2, 3], to = "guide", strength = [[80, 1], [90, 0, "smooth"]] }]
 
+[object.hero]
+role = "obstacle"
+source = { file = "hero.usd", prim = "/hero" }
+
+[object.floor]
+role = "obstacle"
+source = { plane = { point = [0, 0, 0], normal = [0, 1, 0] } }
+
 [physics]
 substeps = 2
+contact = { friction = 0.3 }
 ```
+
+One object is simulated. Any number of others stand in its way: a mesh or an animation of a file with the same keys as a
+guide, a finished take (`source = { take = "hero/v003" }`), a plane, a sphere or a capsule. Their frames are the shot's;
+outside their range they hold, and through a preroll they go from their rest shape to the first frame as the guide does.
+With contact nothing passes through anything. Where the guide asks for that, it yields there, and the report names the
+regions, the frames and the distance; `--strict` counts them as missed direction.
 
 | key | meaning | default | allowed |
 |---|---|---|---|

@@ -44,7 +44,7 @@ def refused(folder, bunraku, *words: str, code: int = 2) -> str:
         (f"{BOX}material = 'vynil'", "object.box.material: unknown material (got 'vynil'); allowed: silk"),
         (f"{BOX}material = {{ preset = 'vinyl', thickness = 0 }}", "object.box.material.thickness: is out of range"),
         (f"{BOX}material = {{ preset = 'vinyl', thickness = -1e-3 }}", "thickness: is out of range (got -0.001)"),
-        (f"{BOX}role = 'obstacle'", "object.box.role: is not yet there"),
+        (f"{BOX}role = 'obstacle'", "object.box.guide: unknown key (got 'guide'); allowed: role, source"),
         (f"{BOX}[shot]\nrate = 0", "shot.rate: is out of range (got 0)"),
         (f"{BOX}[shot]\nrate = -24.0", "shot.rate: is out of range (got -24.0)"),
         (f"{BOX}[shot]\nframes = [3, 99]", "shot.frames: the guide has no such frames"),

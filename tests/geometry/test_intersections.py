@@ -10,7 +10,7 @@ from mesh_files import surface_of
 from mesh_shapes import grid, sphere, torus
 
 from bunraku.contracts import Array, Faces, Flags, Points
-from bunraku.geometry import intersecting_faces, triangulate
+from bunraku.geometry import faces_through, intersecting_faces, triangulate
 from bunraku.geometry.connectivity import same_place
 
 FLOOR = [[0.0, 0, 0], [4, 0, 0], [0, 4, 0]]
@@ -114,6 +114,25 @@ def test_triangles_at_random(seed: int, size: float) -> None:
     faces = np.arange(120).reshape(-1, 3)
     np.testing.assert_array_equal(intersecting_faces(x, faces), _pierced(x, faces))
     np.testing.assert_array_equal(intersecting_faces(x, faces, touching=True), _pierced(x, faces))
+
+
+def test_only_the_others_count_between_two_meshes() -> None:
+    """Triangles that cross within either mesh do not count, nor does one that is not finite."""
+    rng = np.random.default_rng(5)
+    x = (rng.random((50, 1, 3)) + 0.4 * rng.standard_normal((50, 3, 3))).reshape(-1, 3)
+    faces, others = np.arange(60).reshape(-1, 3), np.arange(60, 150).reshape(-1, 3)
+    within = [_pierced(x, np.stack([face, other])).any() for face in faces for other in others]
+    expected = np.any(np.array(within).reshape(len(faces), len(others)), axis=1)
+    assert 0 < expected.sum() < len(faces) and intersecting_faces(x, faces)[~expected].any()
+    np.testing.assert_array_equal(faces_through(x, faces, others), expected)
+    lost = np.flatnonzero(expected)[0]
+    x[faces[lost, 1]] = np.nan
+    np.testing.assert_array_equal(faces_through(x, faces, others), expected & (np.arange(len(faces)) != lost))
+    assert not faces_through(x, faces, others[:0]).any()
+    standing, (floor, other) = np.array([*FLOOR, [1, 1, 0], [1, 1, 1], [2, 1, 1]]), np.arange(6).reshape(2, 1, 3)
+    assert (
+        faces_through(standing, floor, other, touching=True).all() and not faces_through(standing, floor, other).any()
+    )
 
 
 @pytest.mark.parametrize(

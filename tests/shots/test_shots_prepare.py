@@ -28,7 +28,7 @@ def test_frames_default_to_the_guides_and_keys_are_frames_turned_to_seconds(file
     np.testing.assert_array_equal(prepared.strength.times, np.array([1, 4]) / 24)
     assert prepared.strength.at(4 / 24) == 0.25
     assert prepared.material.at(4 / 24).young[0] == pytest.approx(2e6)
-    assert prepared.shot.shot.frames == (1, 6) and prepared.shot.object["box"].mesh.levels == 1
+    assert prepared.shot.shot.frames == (1, 6) and prepared.shot.shells["box"].mesh.levels == 1
 
 
 def test_a_subset_of_frames_sees_the_same_guide_as_the_whole(files):

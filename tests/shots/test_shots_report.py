@@ -10,13 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bunraku.direction import Pin
+from bunraku.contracts import State
+from bunraku.direction import Frame, Pin
 from bunraku.shots import Report, TakeOutcome, read_shot
+from bunraku.shots.contact import ShotContact
+from bunraku.shots.contact_spec import ContactTable
 from bunraku.shots.curves import Line, chart
+from bunraku.shots.intersections import Intersections
 from bunraku.shots.page import Page, _charts
 from bunraku.shots.prepare import Prepared, prepare
-from bunraku.shots.report import Measured
-from bunraku.shots.sentences import ranges, sentences, share
+from bunraku.shots.report import Measured, measure, per_frame
+from bunraku.shots.sentences import sentences
+from bunraku.shots.wording import ranges, share
 
 
 @pytest.fixture
@@ -228,3 +233,66 @@ def test_a_missed_pin_is_told_and_counts(prepared: Prepared, measured: Measured)
     report = Report("s", "o", TakeOutcome.FINISHED, "", m, ())
     assert not report.met
     assert replace(report, measured=replace(m, firm=np.zeros_like(firm))).met
+
+
+def test_what_contact_keeps_off_is_told_apart_from_what_a_cap_lets_go(prepared: Prepared, measured: Measured):
+    """Region 1 is kept off on two frames and 2 mm away; region 0 meets the guide."""
+    m = with_residual(with_residual(measured, 1, 1, 5e-4), 2, 1, 2.178e-3)
+    pushed = np.zeros((4, 2), dtype=bool)
+    pushed[1:3, 1] = True
+    off = replace(m, pushed=pushed)
+    lines = told(prepared, off)
+    assert lines[0].startswith("met: Direction met on all 4 frames by every region that contact left free: the largest")
+    assert lines[1] == (
+        "missed: The region around guide vertex 1 was kept from the guide by contact on frames 12–13, at most 2.18 mm."
+    )
+    assert not off.astray.any() and off.missed.tolist() == [False, True, True, False]
+    assert told(prepared, m)[0].startswith("missed: Direction missed on 2 of 4 frames (12–13)")  # nothing in its way
+    cap = {"cap": np.full((4, 2), 5.0), "force": np.zeros((4, 2, 3))}
+    cap["force"][1:3, 1, 0] = 5.0
+    capped = replace(off, arrays={**off.arrays, **cap})
+    assert not capped.kept_off.any() and capped.yielding.sum() == 2  # the cap is what it yields to
+    report = Report("box", "box", TakeOutcome.FINISHED, "", off, ())
+    assert report.met is False and report.as_json()["missed_frames"].tolist() == [12.0, 13.0]
+    soft = replace(off, arrays={**off.arrays, "held": np.full((4, 2), 0.5)})
+    assert not soft.kept_off.any()  # it did not have to be there
+
+
+def test_a_region_that_catches_up_after_contact_is_still_kept_off(prepared: Prepared):
+    def frame(index: int, away: float, gave_way: bool) -> Frame:
+        state = State(index / 24.0, np.zeros(3), np.zeros(3), {})
+        arrays = {"residual": np.array([away, 0.0]), "gave_way": np.array([gave_way, False])}
+        return Frame(index, state, {**arrays, "held": np.ones(2)})
+
+    story = [
+        frame(0, 0.0, False),
+        frame(1, 0.2, True),
+        frame(2, 0.1, False),
+        frame(3, 0.0, False),
+        frame(4, 0.1, False),
+    ]
+    assert measure(prepared, story, {}).kept_off[:, 0].tolist() == [False, True, True, False, False]
+    after = measure(prepared, story[2:], {}, before=story[:2])  # the first two were preroll
+    assert after.kept_off[:, 0].tolist() == [True, False, False]
+
+
+def test_near_pairs_and_intersections_in_sentences(prepared: Prepared, measured: Measured):
+    near = {"pairs": np.array([0, 0, 7, 5]), "closest": np.array([0.0, 0.0, 0.004, 0.0025])}
+    lines = told(prepared, replace(measured, arrays={**measured.arrays, **near}))
+    assert (
+        "note: Surfaces were near each other on frames 13–14: at most 7 near pairs at frame 13, and no two nearer than "
+        "2.5 mm (frame 14)."
+    ) in lines
+    calm = {"pairs": np.zeros(4, int), "closest": np.zeros(4)}
+    assert "note: Nothing came near anything: contact had nothing to do." in told(
+        prepared, replace(measured, arrays={**measured.arrays, **calm})
+    )
+    itself, others = np.array([0, 2, 6, 0]), np.array([0, 0, 0, 1])
+    crossing = replace(measured, intersections=Intersections(itself, others, itself + others))
+    touching = replace(prepared, contact=ShotContact(ContactTable()))
+    assert (
+        "missed: The shell passes through itself on frames 12–13 (at most 6 triangles at frame 13) and through an "
+        "obstacle on frames 14 (at most 1 triangle at frame 14)."
+    ) in told(touching, crossing)
+    assert any(line.startswith("note: The shell passes through itself") for line in told(prepared, crossing))
+    assert per_frame(crossing)["intersections"].tolist() == [0, 2, 6, 1]

@@ -51,8 +51,8 @@ def test_a_shot_with_a_shock_and_a_crease_runs_and_reports(files, tmp_path: Path
     shot = read_shot(files(box={"mesh": {"levels": 3}, "rest": rest, "material": material}))
     result = shot.run(out=tmp_path / "out")
     again = read_shot(next(result.folder.glob("*.toml")))
-    assert again.object["box"].rest == shot.object["box"].rest
-    assert again.object["box"].material == shot.object["box"].material
+    assert again.shells["box"].rest == shot.shells["box"].rest
+    assert again.shells["box"].material == shot.shells["box"].material
     found = list(prepare(shot).job(threads=1).frames())
     yielded = [float(frame.report["yielded"]) for frame in found]
     assert yielded == sorted(yielded) and 0.0 < yielded[-1] <= 1.0
@@ -72,7 +72,7 @@ def test_a_material_may_be_made_elastic(files, tmp_path: Path) -> None:
     shot = read_shot(files(box={"material": {"preset": "vinyl", "yield_curvature": math.inf}}))
     assert prepare(shot).material.materials[0].yield_curvature == math.inf
     shot.write(tmp_path / "again.toml")
-    assert read_shot(tmp_path / "again.toml").object["box"].material == shot.object["box"].material
+    assert read_shot(tmp_path / "again.toml").shells["box"].material == shot.shells["box"].material
 
 
 @pytest.mark.parametrize(

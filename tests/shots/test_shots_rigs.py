@@ -80,7 +80,7 @@ def test_a_run_makes_a_take_from_mesh_and_motion(folder: Path) -> None:
     moved = bk.read_animation(result.folder / "post.usdc")
     assert moved.frame_count == 6 and np.abs(moved.points[5] - moved.points[0]).max() > 0.1
     again = bk.read_shot(result.folder / "shot.toml")
-    assert again.object["post"].guide.rig == shot(folder).object["post"].guide.rig
+    assert again.shells["post"].guide.rig == shot(folder).shells["post"].guide.rig
     kept = json.loads((result.folder / "provenance.json").read_text())
     assert {one["key"]: Path(one["path"]).name for one in kept["inputs"]} == {
         "object.post.guide": "post.obj", "object.post.guide.rig": "bend.bvh",

@@ -25,7 +25,7 @@ def test_the_defaults_are_those_of_the_design(files):
     assert (shot.physics.bending, shot.physics.mass, shot.physics.start) == ("plate", "lumped", "guide")
     assert shot.physics.gravity == (0.0, -9.81, 0.0)
     assert (shot.output.formats, shot.output.folder.name) == (("usdc",), "takes")
-    box = shot.object["box"]
+    box = shot.shells["box"]
     assert (box.track.method, box.track.strength, box.pins, box.mesh.levels) == ("hierarchy", 1.0, (), 1)
 
 
@@ -43,11 +43,16 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
         regions.cuff = { material = "lether" }
         track = { method = "hierachy", strength = [[1, 2.0], [1, 0.5, "smoth"]] }
         pins = [{ vertices = [0], axes = "xx" }, { region = "collar" }]
+        role = "obstacel"
+        [object.ball]
         role = "obstacle"
+        source = { sphere = { center = [0, 0, 0], radius = -1 }, unit = "m" }
+        [object.wall]
+        source = { plan = { normal = [0, 1, 0] } }
         [physics]
         substeps = 1.5
         gravity = [0, -9.81]
-        contact = true
+        contact = { frction = 0.3, press = -1, self = 2 }
         [output]
         formats = ["usd"]
         preview = "yes"
@@ -60,17 +65,22 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
         "object.box.material.thickness", "object.box.material.yuong", "object.box.material.poisson",
         "object.box.regions.cuff", "object.box.regions.cuff.material", "object.box.track.method",
         "object.box.track.strength[0]", "object.box.track.strength[1]", "object.box.pins[0].axes",
-        "object.box.pins[1].region", "object.box.role", "physics.substeps", "physics.gravity", "physics.contact",
+        "object.box.pins[1].region", "object.box.role", "physics.substeps", "physics.gravity",
+        "object.ball.source.sphere.center", "object.ball.source.sphere.centre", "object.ball.source.sphere.radius",
+        "object.ball.source.unit", "object.wall.role", "object.wall.source.plan", "object.wall.source",
+        "physics.contact.frction", "physics.contact.press", "physics.contact.self",
         "output.formats[0]", "output.preview",
     }  # fmt: skip
     assert "(got 'vinly'); allowed: silk, cotton" in found["object.box.material.preset"]
     for key, near in {"shto": "shot", "object.box.guide.prm": "prim", "object.box.material.yuong": "young",
                       "object.box.material.preset": "vinyl", "object.box.track.method": "hierarchy",
-                      "object.box.regions.cuff.material": "leather"}.items():  # fmt: skip
+                      "object.box.regions.cuff.material": "leather", "object.box.role": "obstacle",
+                      "object.ball.source.sphere.center": "centre", "object.wall.source.plan": "plane",
+                      "physics.contact.frction": "friction"}.items():  # fmt: skip
         assert found[key].endswith(f"try: '{near}'")
     assert "only young" in found["object.box.material.poisson"]
-    for key in ("object.box.role", "physics.contact"):
-        assert "is not yet there" in found[key]
+    assert found["object.wall.role"].endswith("source is for 'obstacle'; allowed: 'shell', 'obstacle'; try: role = "
+                                              "'obstacle'")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,7 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
         ("[object.box]\nguide = { scene = 'box' }", "object.box.guide.scene: unknown key"),
         ("[object.box]\nguide = {}", "needs either 'file' or 'take'"),
         ("[object.box]\nguide = { file = '.' }", "no numbered file fits"),
-        ("[object.a.guide]\ntake = 'a/v001'\n[object.b.guide]\ntake = 'a/v001'", "several objects are not yet"),
+        ("[object.a.guide]\ntake = 'a/v001'\n[object.b.guide]\ntake = 'a/v001'", "several simulated objects are not"),
         ("[object.box]\nguide = { take = 'a/v001' }\nmesh = { prim = '/x' }", "tell about a file"),
         ("[object.box]\nguide = { take = 'a/v001' }\nmaterial = { density = 3 }", "needs a preset or at least 'young'"),
         ("[object.box]\nguide = { take = 'a/v001' }\ntrack = { method = 'clusters' }", "need a number of regions"),
@@ -136,14 +146,14 @@ def test_writing_and_reading_gives_the_same_shot_also_from_another_folder(files,
     assert ("substeps" in text) == defaults
     again = read_shot(tmp_path / "deeper" / "again.toml")
     assert again == shot
-    assert again.object["box"].material.values["young"] == ((1.0, 2e6), (4.0, 3e6, "smooth"))
+    assert again.shells["box"].material.values["young"] == ((1.0, 2e6), (4.0, 3e6, "smooth"))
 
 
 def test_settings_make_a_shot_without_a_file(files, tmp_path: Path):
     path = files()
     shot = Shot.of({"object": {"box": {"guide": {"file": "guide.usda"}}}}, folder=path.parent)
     assert shot.name == "shot" and shot.output.folder == tmp_path / "takes"
-    assert shot.object["box"].mesh.split == 3 and shot.object["box"].material.preset == "cotton"
+    assert shot.shells["box"].mesh.split == 3 and shot.shells["box"].material.preset == "cotton"
 
 
 def test_every_key_is_explained_with_its_default():

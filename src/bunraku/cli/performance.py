@@ -111,10 +111,10 @@ class Performance:
 
 
 def exit_code(result: TakeResult, *, strict: bool) -> int:
-    """0, 3 where physics stopped, 4 where the guide was missed and that matters."""
+    """0, 3 where physics stopped, 4 where the guide was missed, or surfaces cross, and that matters."""
     if result.outcome is TakeOutcome.STOPPED:
         return STOPPED
-    return MISSED if strict and result.report.met is False else DONE
+    return MISSED if strict and (result.report.met is False or result.report.crossed) else DONE
 
 
 def summary(result: TakeResult) -> list[str]:

@@ -22,22 +22,25 @@ FLAT = 1e-10
 """twice the area over the longest edge²: thinner triangles have no plane to cross"""
 
 
-def meeting_faces(x: Points, faces: Faces) -> Integers:
-    """(f,) APART, TOUCHES or CROSSES: the most a triangle does to any other. Points (n, 3) finite, of size one."""
-    out = np.zeros(len(faces), dtype=np.int64)
-    _meeting(x, faces, *build_tree(x, faces), out)
+def meeting_faces(x: Points, faces: Faces, own: int | None = None) -> Integers:
+    """(f,) APART, TOUCHES or CROSSES: the most a triangle does to any other. Points (n, 3) finite, of size one.
+
+    With `own`: (own,) the most one of the first `own` triangles does to any of those after them.
+    """
+    out = np.zeros(len(faces) if own is None else own, dtype=np.int64)
+    _meeting(x, faces, 0 if own is None else own, *build_tree(x, faces), out)
     return out
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def _meeting(x, faces, low, high, second, first, count, order, out):
-    for f in prange(len(faces)):
-        out[f] = _meets_any(x, faces, np.int64(f), low, high, second, first, count, order)
+def _meeting(x, faces, since, low, high, second, first, count, order, out):
+    for f in prange(len(out)):
+        out[f] = _meets_any(x, faces, np.int64(f), since, low, high, second, first, count, order)
 
 
 @njit(error_model="numpy")
-def _meets_any(x, faces, f, low, high, second, first, count, order):
-    """The most triangle f does to any other; stops at the first it crosses."""
+def _meets_any(x, faces, f, since, low, high, second, first, count, order):
+    """The most triangle f does to any other from `since` on; stops at the first it crosses."""
     own_low, own_high = np.empty(3), np.empty(3)
     for axis in range(3):
         a, b, c = x[faces[f, 0], axis], x[faces[f, 1], axis], x[faces[f, 2], axis]
@@ -56,7 +59,7 @@ def _meets_any(x, faces, f, low, high, second, first, count, order):
         for k in range(first[box], first[box] + count[box]):
             g = order[k]
             # Always asked in the same order, so that both triangles of a pair get the same answer.
-            if g != f and most < CROSSES:
+            if g != f and g >= since and most < CROSSES:
                 most = max(most, _pair(x, faces, min(f, g), max(f, g)))
     return most
 

@@ -23,11 +23,19 @@ def intersecting_faces(x: Points, faces: Faces, *, touching: bool = False) -> Fl
     return meetings(x, faces) >= (1 if touching else 2)
 
 
-def meetings(x: Points, faces: Faces) -> Integers:
-    """(f,) 0: the triangle meets no other, 1: it touches one, 2: it crosses one."""
+def faces_through(x: Points, faces: Faces, others: Faces, *, touching: bool = False) -> Flags:
+    """(f,) the same of triangles (f, 3) with `others` (g, 3) of the same points, and not with each other."""
+    return meetings(x, np.concatenate([faces, others]), own=len(faces)) >= (1 if touching else 2)
+
+
+def meetings(x: Points, faces: Faces, *, own: int | None = None) -> Integers:
+    """(f,) 0: the triangle meets no other, 1: it touches one, 2: it crosses one.
+
+    With `own`: (own,) of the first `own` triangles, and only what they do to those after them.
+    """
     from .crossing import meeting_faces  # compiled kernels: only for those who need them
 
-    out = np.zeros(len(faces), dtype=np.int64)
+    out = np.zeros(len(faces) if own is None else own, dtype=np.int64)
     sound = np.asarray(finite_points(x)[faces].all(axis=1))
     if not sound.any():
         return out
@@ -38,5 +46,6 @@ def meetings(x: Points, faces: Faces) -> Integers:
     if not size > 0.0:
         return out
     unit = (np.where(np.isfinite(x), x, 0.0) - (0.5 * low + 0.5 * high)) / size
-    out[sound] = meeting_faces(unit, np.ascontiguousarray(faces[sound]))
+    kept = np.ascontiguousarray(faces[sound])
+    out[sound[: len(out)]] = meeting_faces(unit, kept, None if own is None else int(sound[:own].sum()))
     return out

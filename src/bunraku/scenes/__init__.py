@@ -2,6 +2,8 @@
 
 from .anchors import band as band
 from .anchors import sheet as sheet
+from .arms import arms_mesh as arms_mesh
+from .arms import crossing_arms as crossing_arms
 from .bag import backflip_guide as backflip_guide
 from .bag import bag_mesh as bag_mesh
 from .bag_mocap import mocap_bag as mocap_bag

@@ -10,10 +10,10 @@ import numpy as np
 from bunraku.contracts import input_error
 from bunraku.geometry import Attribute, Scope, Surface
 from bunraku.io import Sample, output_error, read_skeleton, write_animation, write_frames
-from bunraku.scenes import twisting_box
+from bunraku.scenes import crossing_arms, twisting_box
 
 from .findings import nearest
-from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo
+from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo, dyed
 from .shot import Shot, read_shot
 
 DEMOS: dict[str, Demo] = {
@@ -35,6 +35,17 @@ DEMOS: dict[str, Demo] = {
     ),
     **BAG_LOOKS,
     **WALKER_LOOKS,
+    "arms": Demo(
+        "two arms of a strip pass through each other in the guide, and push each other aside in the take: contact",
+        crossing_arms,
+        {
+            "mesh": {"levels": 2},
+            "material": {"young": 1e6, "poisson": 0.3, "thickness": 5e-4, "density": 400.0},
+        },
+        # 0.4 mm: folds that slide on each other take many iterations at the default tolerance.
+        physics={"tolerance": 4e-4, "contact": {"friction": 0.2}},
+        style=dyed((0.24, 0.42, 0.66)),
+    ),
 }
 
 

@@ -27,7 +27,7 @@ from bunraku.rigs import bind
 
 from .kinds import absolute
 from .rest_spec import RestTable
-from .source_spec import GuideTable, MeshTable, RigTable
+from .source_spec import AnimationKeys, MeshTable, RigTable
 
 REPORT = "report.json"
 
@@ -55,8 +55,19 @@ class _Source:
     rate: float | None = None
 
 
-def read_guide(table: GuideTable, rate: float | None, takes: Path) -> tuple[Clip, Path]:
+def read_guide(table: AnimationKeys, rate: float | None, takes: Path) -> tuple[Clip, Path]:
     """The guide's clip, two frames at least, and the file it comes from."""
+    clip, path = read_source(table, rate, takes)
+    if table.rig is None and rate is not None and clip.rate_known and clip.path.suffix.lower() not in (".gltf", ".glb"):
+        raise input_error(
+            "shot.rate is for files that have no rate; this one says its own", got=rate, remedy="leave shot.rate out"
+        )
+    return require_motion(clip), path
+
+
+def read_source(table: AnimationKeys, rate: float | None, takes: Path) -> tuple[Clip, Path]:
+    """The clip of a file or of a finished take, perhaps of one frame, and the file it comes from. `rate` [frames/s]
+    is for files that have none, and for skeletons and glTF files, which are sampled."""
     if table.file is None:
         source = take_animation(takes, table.take or "")
     else:
@@ -65,14 +76,16 @@ def read_guide(table: GuideTable, rate: float | None, takes: Path) -> tuple[Clip
         source.path, source.prim, source.rate, clip=table.clip, faces=table.faces, unit=source.unit,
         up_axis=source.up_axis, sew=table.sew,
     )  # fmt: skip
-    if table.rig is None and rate is not None and clip.rate_known and clip.path.suffix.lower() not in (".gltf", ".glb"):
-        raise input_error(
-            "shot.rate is for files that have no rate; this one says its own", got=rate, remedy="leave shot.rate out"
-        )
     require_unit(clip.unit_known, clip.mesh.rest, clip.path)
     if table.rig is not None:
         clip = rigged(clip, table.rig, rate)
-    return require_motion(clip), source.path
+    return clip, source.path
+
+
+def source_inputs(key: str, path: Path, table: AnimationKeys) -> list[InputFile]:
+    """Every file that is read for an animation that came from `path`."""
+    found = hashed(key, path, table.faces)
+    return found if table.rig is None else found + hashed(f"{key}.rig", table.rig.skeleton, skeleton=True)
 
 
 def rigged(clip: Clip, table: RigTable, rate: float | None) -> Clip:

@@ -17,14 +17,17 @@ from bunraku.io import write_json, write_text
 from bunraku.render import moments, write_png
 
 from .animations import agree, animation_files, as_kept, prim_of, read_back, write_animation_file
+from .contact_sentences import kept_off_regions
 from .events import Event, Noticed, PictureDone, Preparing
 from .folder import TakeFolder, point_latest
 from .force_sheet import force_sheet
+from .intersections import count_intersections
 from .kept import each, kept
 from .page import Page
 from .prepare import Prepared
 from .preview import Pair, Preview
 from .report import Measured, Report, TakeOutcome, distances, measure
+from .scenery import Scenery
 from .sentences import sentences
 from .timings import Timings
 
@@ -81,14 +84,18 @@ class Outputs:
         return self.take.video.exists() and self.take.sheet.exists()
 
     def _report(self, done: int, story: str, names: tuple[str, ...]) -> Report:
-        measured = measure(self.prepared, self._frames(done), self.facts)
+        before = each(self.take.cache(), 0, min(done, self.prepared.preroll))
+        measured = measure(self.prepared, self._frames(done), self.facts, before)
         for name in names:
             measured = self._measured_in_file(measured, name, done)
+        if self.prepared.shot.output.checked:
+            measured = replace(measured, intersections=count_intersections(self.prepared, self._frames(done)))
         return Report(
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
             sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
             prims={name: prim for name in names if (prim := prim_of(self.prepared, name)) is not None},
+            kept_off=kept_off_regions(self.prepared, measured), contact=self.prepared.contact.table is not None,
         )  # fmt: skip
 
     def _measured_in_file(self, measured: Measured, name: str, done: int) -> Measured:
@@ -111,13 +118,18 @@ class Outputs:
         """A preview that cannot be made is no reason to lose a take."""
         p, cache = self.prepared, self.take.cache()
         numbers = p.numbers[p.preroll : done]
+        scenery = Scenery(p.contact.obstacles, p.contact.planes)
+        obstacles, faces = scenery.around(p.guide.points[p.preroll])
 
         def pair(k: int) -> Pair:
             frame = kept(cache, p.preroll + k)
-            return Pair(float(numbers[k]), p.guide.at(frame.time), frame.points)
+            there = np.concatenate([np.zeros((0, 3)), *(one.at(frame.time) for one in obstacles)])
+            return Pair(float(numbers[k]), p.guide.at(frame.time), frame.points, there)
 
         title = f"{p.shot.name} {self.take.version}"
-        film = Preview(p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate)
+        film = Preview(
+            p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate, faces, scenery.floor
+        )  # fmt: skip
         unheard: list[Exception] = []
 
         def told(k: int, count: int) -> None:

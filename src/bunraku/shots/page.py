@@ -109,6 +109,8 @@ class Page:
 def _verdict(report: Report) -> tuple[str, str]:
     if report.outcome is TakeOutcome.STOPPED:
         return "stopped by physics", "missed"
+    if report.crossed:
+        return "surfaces intersect", "missed"
     if report.met is False:
         return "direction missed", "missed"
     return ("direction met", "met") if report.measured.directed.any() else ("finished", "note")
@@ -132,14 +134,23 @@ def _charts(m: Measured) -> list[str]:
         chart("Newton iterations", "", m.frames, [Line("iterations", np.asarray(m.arrays["iterations"], float))])
     )
     curves = per_frame(m)
+    if "pairs" in curves:  # nothing is near where there are no pairs
+        curves["closest"] = np.where(curves["pairs"] > 0, curves["closest"], np.nan)
+    if "intersections" in curves and not curves["intersections"].any():
+        del curves["intersections"]
     told = (
+        ("Near pairs", "", "pairs"),
+        ("Least distance of surfaces", "m", "closest"),
+        ("Triangles that pass through something", "", "intersections"),
         ("Overpressure", "Pa", "pressure_Pa"),
         ("Volume", "m³", "volume_m3"),
         ("Exposure to the wind", "", "exposure"),
         ("Share that has set", "", "yielded"),
     )
     charts += [
-        chart(title, unit, m.frames, [Line(title, curves[name])]) for title, unit, name in told if name in curves
+        chart(title, unit, m.frames, [Line(title, np.asarray(curves[name], float))])
+        for title, unit, name in told
+        if name in curves
     ]
     if (m.strength != m.strength[0]).any():
         charts.append(chart("Strength", "", m.frames, [Line("strength", m.strength)]))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from .animations import animation_files
+from .contact import ShotContact
 from .prepare import prepare
 from .provenance import solver_name
 from .run import check_target, with_frames
 from .shot import Shot
+from .wording import millimetres
 
 
 def plan(
@@ -29,6 +31,17 @@ def plan(
         f"{clip.frames[-1]:g}; shell of {prepared.shell.point_count} vertices, {regions}",
         f"material: {', '.join(parts)}; {len(prepared.pins)} pins",
         f"physics: {physics.substeps} steps a frame, {steps}, {physics.bending} bending, start = {physics.start}",
+        *_contact(prepared.contact),
         f"solver: {solver_name(threads)}",
         f"would write {', '.join(animation_files(prepared))} and the report to {target}",
     ]
+
+
+def _contact(contact: ShotContact) -> list[str]:
+    table = contact.table
+    if table is None:
+        return []
+    gap = "the material's thickness stays" if table.thickness is None else f"{millimetres(table.thickness)} stay"
+    itself = ", the shell feels itself" if table.self_contact else ""
+    obstacles = f"; obstacles: {', '.join(contact.things)}" if contact.things else ""
+    return [f"contact: {gap} open, friction {table.friction:g}{itself}{obstacles}"]

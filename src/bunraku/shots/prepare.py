@@ -21,12 +21,13 @@ from bunraku.numerics import FactorisationError
 
 from .air import ShotAir, read_air
 from .carried import Carried, carried
+from .contact import ShotContact, read_contact
 from .directing import shell_tests
 from .findings import Place
-from .inputs import InputFile, hashed, read_guide, read_rest
+from .inputs import InputFile, hashed, read_guide, read_rest, source_inputs
 from .kinds import in_seconds
 from .lists import listed, region_vertices, vertices_at
-from .preroll import with_preroll
+from .preroll import laid_out, moved
 from .rest import rest_shapes
 from .retime import retimed
 from .shot import Shot
@@ -66,11 +67,12 @@ class Prepared:
     origin: Vector
     """(3,) [m] in the world"""
     air: ShotAir
+    contact: ShotContact
 
     @property
     def table(self) -> ObjectTable:
         """The object's settings."""
-        return self.shot.object[self.name]
+        return self.shot.shells[self.name]
 
     @property
     def region_names(self) -> tuple[str, ...]:
@@ -120,14 +122,15 @@ class Prepared:
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
-            rest=self.rest, threads=threads, **self._caps(), **self.air.settings, **self._start(),
+            rest=self.rest, threads=threads, contact=self.contact.contact,
+            **self._caps(), **self.air.settings, **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
 
 def prepare(shot: Shot) -> Prepared:
     """Read the shot's files; raises one InputError with everything that does not fit."""
-    ((name, table),) = shot.object.items()
+    ((name, table),) = shot.shells.items()
     root = shot.place
     place = root.at("object").at(name)
     clip, guide_file = _read_clip(shot, table, place)
@@ -148,16 +151,18 @@ def prepare(shot: Shot) -> Prepared:
             remedy="'guide'",
         )  # fmt: skip
     air = read_air(shot, table, shell, clip.rate, root, place)
+    contact = read_contact(shot, clip.rate, numbers, root)
     held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
     place.raise_all()
-    guide = _lay_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
+    guide = laid_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
     origin = local_origin(guide.points[shot.shot.preroll])
-    guide, shell = _moved(guide, -origin), shell.with_rest(shell.rest - origin)
+    guide, shell = moved(guide, -origin), shell.with_rest(shell.rest - origin)
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
     return Prepared(
         shot=_resolved(shot, numbers), name=name, clip=clip, going=going,
-        inputs=_inputs(name, guide_file, table) + air.inputs, air=air.about(origin),
+        inputs=_inputs(name, guide_file, table) + air.inputs + contact.inputs, air=air.about(origin),
+        contact=contact.about(origin),
         guide=guide, shell=shell, tests=tests, prolongation=prolongation,
         rest=blended, material=material, pins=tuple(pins),
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
@@ -236,7 +241,7 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
     """Refuse, before anything large is made, what cannot be meant or cannot be written."""
     faces, levels = len(clip.mesh.faces), table.mesh.split
     if faces * 4**levels > MOST_FACES:
-        root.at("object").at(*shot.object).at("mesh").at("levels").refuse(
+        root.at("object").at(*shot.shells).at("mesh").at("levels").refuse(
             "the shell would have too many faces", got=f"{levels}, which makes {faces * 4**levels}",
             allowed=f"up to {MOST_FACES:g} faces", remedy=f"{max(levels - 1, 0)} or less",
         )  # fmt: skip
@@ -256,7 +261,7 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
         )  # fmt: skip
     between = len(clip.frames) > 1 and float(np.diff(clip.frames).min()) < 1.0 - 1e-6
     if between and len(numbers) == 1 and shot.shot.frames is None:
-        root.at("object").at(*shot.object).at("guide").refuse(
+        root.at("object").at(*shot.shells).at("guide").refuse(
             "all samples of the guide lie within one frame, so only one frame would be written",
             got=f"{len(clip.frames)} samples from {clip.frames[0]:g} to {clip.frames[-1]:g} at {clip.rate:g} frames/s",
             remedy="export it with timeCodesPerSecond as its frame rate",
@@ -336,38 +341,18 @@ def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Spar
     return Pin(vertices, pin.axes, to, strength=in_seconds(pin.strength, rate))
 
 
-def _lay_out(guide: Animation, numbers: Vector, preroll: int, rate: float, rest: Any) -> Animation:
-    """The guide from the shot's first frame on, with a sample at each frame, and the preroll before.
-
-    It goes on past the last frame: how it passes a frame does not depend on where the shot ends.
-    """
-    times = numbers / rate
-    every = np.union1d(guide.times[guide.times > times[0]], times)
-    cut = Animation(guide.mesh, every, np.stack([guide.at(time) for time in every]), guide.interpolation)
-    if not preroll:
-        return cut
-    return with_preroll(cut, rest, np.arange(numbers[0] - preroll, numbers[0]) / rate)
-
-
-def _moved(animation: Animation, offset: Vector) -> Animation:
-    mesh = animation.mesh.with_rest(animation.mesh.rest + offset)
-    return replace(animation, mesh=mesh, points=animation.points + offset)
-
-
 def _resolved(shot: Shot, numbers: Vector) -> Shot:
     """The shot with what it takes from its guide and from other keys."""
     whole = bool((numbers == np.round(numbers)).all())
     frames = (round(numbers[0]), round(numbers[-1])) if whole else None
-    objects = {
-        name: replace(table, mesh=replace(table.mesh, levels=table.mesh.split)) for name, table in shot.object.items()
+    shells = {
+        name: replace(table, mesh=replace(table.mesh, levels=table.mesh.split)) for name, table in shot.shells.items()
     }
-    return replace(shot, shot=replace(shot.shot, frames=frames), object=objects)
+    return replace(shot, shot=replace(shot.shot, frames=frames), object={**shot.object, **shells})
 
 
 def _inputs(name: str, guide: Path, table: ObjectTable) -> tuple[InputFile, ...]:
-    found = hashed(f"object.{name}.guide", guide, table.guide.faces)
-    if table.guide.rig is not None:
-        found += hashed(f"object.{name}.guide.rig", table.guide.rig.skeleton, skeleton=True)
+    found = source_inputs(f"object.{name}.guide", guide, table.guide)
     named = {"mesh": table.mesh.file, "rest": None if table.rest is None else table.rest.file}
     for key, path in named.items():
         found = found + (hashed(f"object.{name}.{key}", path) if path is not None else [])

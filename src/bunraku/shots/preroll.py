@@ -1,12 +1,32 @@
-"""Preroll: the guide continued backwards to the rest shape, so that a shot does not begin with a jolt."""
+"""An animation laid out over a shot: its frames, and a preroll from the rest shape so that nothing jolts."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Array, Points
+from bunraku.contracts import Array, Points, Vector
 from bunraku.motion import Animation, ease
+
+
+def laid_out(animation: Animation, numbers: Vector, preroll: int, rate: float, rest: Points) -> Animation:
+    """The animation from the shot's first frame on, with a sample at each frame (t,), and the preroll before.
+
+    It goes on past the last frame: how it passes a frame does not depend on where the shot ends.
+    """
+    times = numbers / rate
+    every = np.union1d(animation.times[animation.times > times[0]], times)
+    poses = np.stack([animation.at(time) for time in every])
+    cut = Animation(animation.mesh, every, poses, animation.interpolation)
+    return with_preroll(cut, rest, np.arange(numbers[0] - preroll, numbers[0]) / rate) if preroll else cut
+
+
+def moved(animation: Animation, offset: Vector) -> Animation:
+    """The same elsewhere, by an offset (3,) [m]."""
+    mesh = animation.mesh.with_rest(animation.mesh.rest + offset)
+    return replace(animation, mesh=mesh, points=animation.points + offset)
 
 
 def with_preroll(guide: Animation, rest: Points, times: Array) -> Animation:

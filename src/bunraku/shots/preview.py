@@ -1,19 +1,20 @@
-"""The preview: guide left, result right, one framing for the shot; and both at a few moments on one sheet."""
+"""The preview: guide left, result right, obstacles with both; one framing for the shot, a few moments on one sheet."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Faces, Points, Vector
+from bunraku.contracts import Array, Faces, Points, Vector
 from bunraku.render import (
     GUIDE,
     STUDIO,
     Camera,
     Image,
+    Style,
     burn_in,
     framing,
     moments,
@@ -26,6 +27,8 @@ from bunraku.render import contact_sheet as sheet_of
 
 SIZE = (640, 720)  # [pixels] of each half
 _SIGHTS = 24  # frames looked at to frame the shot
+OBSTACLE_PAINT = (0.52, 0.52, 0.53)
+_MOST = 2.0  # an obstacle this many times larger than the shell is not framed whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,8 @@ class Pair:
     """(n_guide, 3) [m]"""
     result: Points
     """(n_shell, 3) [m]"""
+    obstacles: Points = field(default_factory=lambda: np.zeros((0, 3)))
+    """(n_obstacles, 3) [m]"""
 
 
 def _floor(pairs: list[Pair]) -> float:
@@ -60,6 +65,9 @@ class Preview:
     title: str
     """burnt in: shot and take"""
     rate: float
+    obstacle_faces: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    floor: float | None = None
+    """height [m] of the ground, where there is one"""
 
     def make(self, video: Path, sheet: Path, told: Callable[[int, int], None]) -> None:
         """Write both files; `told(index, count)` after every picture."""
@@ -82,11 +90,30 @@ class Preview:
     def _view(self) -> tuple[Camera, float]:
         pairs = [self.pair(int(k)) for k in moments(len(self.numbers), _SIGHTS)]
         seen: list[Points] = [points for pair in pairs for points in (pair.guide, pair.result)]
-        return framing(seen, ground=(ground := _floor(pairs)), aspect=SIZE[0] / SIZE[1]), ground
+        size = max(float(np.ptp(points, axis=0).max()) for points in seen)
+        things = [pair.obstacles for pair in pairs if len(pair.obstacles)]
+        seen += [one for one in things if float(np.ptp(one, axis=0).max()) <= _MOST * size]
+        ground = _floor(pairs) if self.floor is None else self.floor
+        return framing(seen, ground=ground, aspect=SIZE[0] / SIZE[1]), ground
 
     def _halves(self, pair: Pair, camera: Camera, ground: float) -> tuple[Image, Image]:
-        left = picture(pair.guide, self.guide_faces, camera, size=SIZE, style=GUIDE, ground=ground)
-        return left, picture(pair.result, self.shell_faces, camera, size=SIZE, style=STUDIO, ground=ground)
+        left = self._half(pair.guide, self.guide_faces, pair.obstacles, camera, GUIDE, ground)
+        return left, self._half(pair.result, self.shell_faces, pair.obstacles, camera, STUDIO, ground)
+
+    def _half(
+        self, x: Points, faces: Faces, obstacles: Points, camera: Camera, style: Style, ground: float
+    ) -> Image:  # fmt: skip
+        points = np.concatenate([x, obstacles])
+        both = np.concatenate([faces, self.obstacle_faces + len(x)])
+        return picture(
+            points, both, camera, size=SIZE, style=style, paint=self._paint(len(faces), style), ground=ground
+        )
+
+    def _paint(self, count: int, style: Style) -> Array | None:
+        """(f, 3) the style's colour for a body of `count` faces and a neutral one for the obstacles."""
+        if not len(self.obstacle_faces):
+            return None
+        return np.repeat([style.front, OBSTACLE_PAINT], [count, len(self.obstacle_faces)], axis=0)
 
     def _film_frame(self, left: Image, right: Image, k: int) -> Image:
         both = side_by_side(left, right)

@@ -24,7 +24,7 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     resolved.pop("output")
     resolved["shot"].pop("name")
     for table in resolved["object"].values():
-        for part in ("guide", "mesh", "rest"):
+        for part in ("guide", "mesh", "rest", "source"):
             if part in table:
                 table[part] = _without_files(table[part])
     for one in resolved["physics"].get("wind", {}).get("obstacles", []):
@@ -32,7 +32,8 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     inputs: dict[str, list[str]] = {}
     for one in prepared.inputs:
         inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)
-    return _plain({**resolved, "inputs": inputs, "prim": prepared.clip.prim_path})
+    prims = {f"{name} (its prim)": prim for name, prim in prepared.contact.prims.items()}
+    return _plain({**resolved, "inputs": inputs, "prim": prepared.clip.prim_path, **prims})
 
 
 def _without_files(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -16,6 +16,7 @@ from bunraku.direction import Frame
 from bunraku.dynamics import SHARPNESS
 from bunraku.motion import Curve
 
+from .intersections import Intersections
 from .prepare import Prepared
 
 Rows = NDArray[np.bool_]
@@ -64,6 +65,10 @@ class Measured:
     """(t, k) [m] the residual, found again from the written files, the largest of all"""
     worst_file: str = "the file"
     """the file of the largest of them"""
+    pushed: Rows | None = None
+    """(t, k) bool: regions away from the guide since contact was in their way"""
+    intersections: Intersections | None = None
+    """None: nobody looked"""
 
     @property
     def regions(self) -> int:
@@ -72,10 +77,20 @@ class Measured:
 
     @property
     def exact(self) -> Rows:
-        """(t, k) bool: regions that had to meet the guide exactly: held firmly, and not yielding to a cap."""
-        exact = np.asarray(self.arrays["held"] >= HARD, dtype=bool)
-        exact[:1] &= not self.exempt
-        return exact & ~self.yielding
+        """(t, k) bool: regions that had to meet the guide exactly: held firmly, not yielding to a cap, and free."""
+        return self._firmly & ~self.yielding & ~self.kept_off
+
+    @property
+    def kept_off(self) -> Rows:
+        """(t, k) bool: regions that had to meet the guide and were kept from it by contact: missed direction."""
+        none = np.zeros((len(self.frames), self.regions), dtype=bool)
+        return none if self.pushed is None else self.pushed & self._firmly & ~self.yielding
+
+    @property
+    def _firmly(self) -> Rows:
+        firmly = np.asarray(self.arrays["held"] >= HARD, dtype=bool)
+        firmly[:1] &= not self.exempt
+        return firmly
 
     @property
     def yielding(self) -> Rows:
@@ -114,7 +129,12 @@ class Measured:
 
     @property
     def missed(self) -> Rows:
-        """(t,) bool: frames on which the guide had to be met and was not."""
+        """(t,) bool: frames on which the guide had to be met and was not, for whatever reason."""
+        return self.astray | self.kept_off.any(axis=1)
+
+    @property
+    def astray(self) -> Rows:
+        """(t,) bool: frames on which a region that nothing was in the way of missed the guide."""
         far = self.residual_exact.max(axis=1, initial=0.0) > MET * self.size
         if self.residual_in_file is not None:
             far |= self.residual_in_file > MET_IN_FILE * self.size
@@ -153,6 +173,10 @@ class Report:
     """object → the files of its animation in the take's folder"""
     prims: Mapping[str, str] = field(default_factory=dict)
     """USD file → the prim in it that holds the result"""
+    kept_off: Sequence[Mapping[str, Any]] = ()
+    """regions that contact kept from the guide: region, frames, max_m"""
+    contact: bool = False
+    """whether surfaces had to stay apart"""
 
     @property
     def met(self) -> bool | None:
@@ -163,9 +187,15 @@ class Report:
         m = self.measured
         if self.outcome is not TakeOutcome.FINISHED:
             return False
-        if not m.directed.any() and not m.held.any():
+        if not m.directed.any() and not m.held.any() and not m.missed.any():
             return None
         return not m.missed.any() and not (m.pin_gaps > MET * m.size).any()
+
+    @property
+    def crossed(self) -> bool:
+        """Whether something passes through something that had to stay apart."""
+        found = self.measured.intersections
+        return self.contact and found is not None and found.total > 0
 
     @property
     def arrays(self) -> Mapping[str, Array]:
@@ -186,6 +216,8 @@ class Report:
             "animations": self.animations,
             "prims": dict(self.prims),
             "facts": dict(m.facts),
+            "kept_off_by_contact": [dict(one) for one in self.kept_off],
+            "intersections": None if m.intersections is None else m.intersections.as_json(),
             "worst_file": None if m.in_file is None else m.worst_file,
             "tolerances": {"in_memory_m": MET * m.size, "in_file_m": MET_IN_FILE * m.size},
             "frames": m.frames,
@@ -200,13 +232,17 @@ def per_frame(m: Measured) -> dict[str, Vector]:
         curves["pin_residual_m"] = m.pin_gaps.max(axis=1)
     if m.residual_in_file is not None:
         curves["residual_in_file_m"] = m.residual_in_file
+    if m.intersections is not None:
+        curves["intersections"] = m.intersections.either.astype(np.float64)
     if "volume" in m.arrays:  # of all closed pieces together, and of the one under the highest pressure
         curves |= {"volume_m3": m.arrays["volume"].sum(axis=1), "pressure_Pa": m.arrays["pressure"].max(axis=1)}
     return curves | {name: values for name, values in m.arrays.items() if values.ndim == 1}
 
 
-def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any]) -> Measured:
-    """The numbers of the frames that are written."""
+def measure(
+    prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any], before: Iterable[Frame] = ()
+) -> Measured:
+    """The numbers of the frames that are written; those `before` them tell what contact kept off by then."""
     found = list(frames)
     names = list(found[0].report) if found else []
     arrays = {name: np.stack([np.asarray(frame.report[name]) for frame in found]) for name in names}
@@ -228,7 +264,18 @@ def measure(prepared: Prepared, frames: Iterable[Frame], facts: Mapping[str, Any
         exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
         size=prepared.shell.size,
         facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, **_facts_of_file(prepared)},
+        pushed=_pushed([*before, *found], MET * prepared.shell.size)[-len(found) :] if "gave_way" in arrays else None,
     )
+
+
+def _pushed(frames: Sequence[Frame], small: float) -> Rows:
+    """(t, k) regions farther than `small` [m] from the guide that gave way to contact, or did and have not caught up
+    since: they come back at a limited pace."""
+    out: list[Rows] = []
+    for frame in frames:
+        gave_way = np.asarray(frame.report["gave_way"], dtype=bool)
+        out.append((frame.report["residual"] > small) & (gave_way | out[-1] if out else gave_way))
+    return np.stack(out)
 
 
 def _facts_of_file(prepared: Prepared) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Retiming: which of the guide's frames is seen at each frame of the shot."""
+"""Retiming: which frame of an animation is seen at each frame of the shot."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _MOST_FRAMES = 100_000
 def retimed(clip: Clip, keys: Keys | None) -> Clip:
     """The clip with a sample on every whole frame of the shot from the first key to the last.
 
-    `keys` are (shot frame, guide frame, ease), read as any keyed number is: held outside, eased between.
+    `keys` are (shot frame, its frame, ease), read as any keyed number is: held outside, eased between.
     """
     if keys is None:
         return clip
     if not isinstance(keys, tuple) or len(keys) < 2:
         raise input_error(
-            "retiming needs at least two keys", where="retime", got=keys, allowed="[[shot frame, guide frame], …]"
+            "retiming needs at least two keys", where="retime", got=keys, allowed="[[shot frame, its frame], …]"
         )
     curve = Curve.of(keys)
     low, high = float(clip.frames[0]), float(clip.frames[-1])
     outside = curve.values[(curve.values < low - 1e-6) | (curve.values > high + 1e-6)]
     if len(outside):
         raise input_error(
-            "the guide has no such frame", where="retime", got=float(outside[0]), allowed=f"{low:g} to {high:g}"
+            "the animation has no such frame", where="retime", got=float(outside[0]), allowed=f"{low:g} to {high:g}"
         )
     first, last = int(np.ceil(curve.times[0] - 1e-6)), int(np.floor(curve.times[-1] + 1e-6))
     if not 1 <= last - first < _MOST_FRAMES:

@@ -91,7 +91,7 @@ def check_target(prepared: Prepared, out: str | Path | None, beside: Iterable[st
     target = Path(out).absolute() if out is not None else next_folder(shot.output.folder / shot.name)
     allowed = set(beside)
     read = [one.path for one in prepared.inputs] + ([shot.source] if shot.source else [])
-    given = [table.guide.file for table in shot.object.values() if table.guide.file is not None]
+    given = [path for table in shot.object.values() for path in table.files]
     outside = [path for path in read if not (path.name in allowed and path.absolute().parent == target)]
     check_inputs(target, outside, [path for path in given if path.is_dir()])
     check_free(target, {*allowed, LOCK})  # whether a lock is stale is seen when it is taken

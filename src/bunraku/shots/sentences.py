@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from bunraku.constraints import HARD
-from bunraku.contracts import Array, Vector
 
+from .contact_sentences import intersection_sentences, kept_off_sentences, near_sentences
 from .prepare import Prepared
 from .report import MET, Measured, Rows, Sentence
+from .wording import count, length, peak, place, ranges, share
 
 
 def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ...]:
@@ -19,10 +20,13 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
     if len(m.frames):
         told += [
             *_direction(prepared, m),
+            *kept_off_sentences(prepared, m),
             *_yielded(prepared, m),
             *_loosened(m),
             *_freer(m),
             *_pins(prepared, m),
+            *intersection_sentences(prepared, m),
+            *near_sentences(m),
             *_newton(prepared, m),
             *_force(prepared, m),
             *_set(prepared, m),
@@ -40,19 +44,20 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not m.regions:
         yield Sentence("note", "No direction was asked for: the shell moved by physics alone.")
         return
-    directed, missed = int(m.directed.sum()), int(m.missed.sum())
+    directed, missed = int(m.directed.sum()), int(m.astray.sum())
+    but = " by every region that contact left free" if m.kept_off.any() else ""
     if not directed:
-        yield Sentence("note", "On no frame had the guide to be met exactly.")
+        yield Sentence("note", "On no frame had the guide to be met exactly." if not but else "No region was free.")
     elif not missed:
         which = f"all {directed} frames" + ("" if directed == len(m.frames) else " that ask for it")
         gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
-        yield Sentence("met", f"Direction met on {which}: {gap}.")
+        yield Sentence("met", f"Direction met on {which}{but}: {gap}.")
     else:
-        frame, region = _peak(np.where(m.missed[:, None], m.residual_exact, -1.0))
-        which = f"{missed} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])})"
-        where = f"at frame {m.frames[frame]:g} around {_place(prepared, region)}"
+        frame, region = peak(np.where(m.astray[:, None], m.residual_exact, -1.0))
+        which = f"{missed} of {count(directed, 'frame')} ({ranges(m.frames[m.astray])})"
+        where = f"at frame {m.frames[frame]:g} around {place(prepared, region)}"
         yield Sentence(
-            "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.missed)}, {where}."
+            "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.astray)}, {where}."
         )
     if m.exempt:
         away = length(float(m.residual[0]))
@@ -82,12 +87,12 @@ def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     away = np.where(m.yielding, m.arrays["residual"], 0.0)
     if not m.regions or not away.any():
         return
-    frame, region = _peak(away)
+    frame, region = peak(away)
     regions, frames = int(m.yielding.any(axis=0).sum()), m.frames[m.yielding.any(axis=1)]
-    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence(
         "note",
-        f"{regions} of {_count(m.regions, 'region')} yielded, as asked, where the guide would have pulled harder than "
+        f"{regions} of {count(m.regions, 'region')} yielded, as asked, where the guide would have pulled harder than "
         f"the cap (frames {ranges(frames)}): the farthest is {length(float(away[frame, region]))} away, {where}.",
     )
 
@@ -111,12 +116,12 @@ def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not held:
         return
     if not m.held.any():
-        what = _count(len(held), "pinned vertex was", "pinned vertices were")
+        what = count(len(held), "pinned vertex was", "pinned vertices were")
         yield Sentence("note", f"{what} never firm (strength below 1), so no pin had to be met exactly.")
         return
     away = m.pin_gaps
-    frame, pin = _peak(away)
-    what = f"{_count(len(held), 'pinned vertex', 'pinned vertices')}"
+    frame, pin = peak(away)
+    what = f"{count(len(held), 'pinned vertex', 'pinned vertices')}"
     met = away[frame, pin] <= MET * m.size
     where = "" if met else f", at frame {m.frames[frame]:g} on pin {pin + 1}"
     verdict = "held" if met else "missed"
@@ -131,7 +136,7 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     physics, made, last = prepared.shot.physics, m.arrays["iterations"], m.arrays["last_step"]
     if physics.iterations != "converge":
-        each, moved = _count(int(physics.iterations), "Newton iteration"), length(float(last.max()))
+        each, moved = count(int(physics.iterations), "Newton iteration"), length(float(last.max()))
         yield Sentence("note", f"Each step took {each}, as asked; the last one moved the shell by up to {moved}.")
         return
     worst = int(np.argmax(made))
@@ -139,7 +144,7 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     spent = f"{made[1:].mean():.1f} Newton iterations a frame on average, {most}"
     limited = ~np.asarray(m.arrays["converged"], dtype=bool)
     if limited.any():
-        which = f"{_count(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])})"
+        which = f"{count(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])})"
         yield Sentence(
             "missed",
             f"On {which} a step used up its Newton iterations before it had converged: its last correction was up to "
@@ -152,11 +157,11 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not m.regions or len(m.frames) < 2:
         return
-    frame, region = _peak(np.linalg.norm(m.arrays["force"], axis=2))
+    frame, region = peak(np.linalg.norm(m.arrays["force"], axis=2))
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
-    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
 
 
@@ -173,14 +178,6 @@ def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence("note", f"{share(float(yielded[-1]))} of the {what} have set by frame {m.frames[by]:g}.")
 
 
-def _place(prepared: Prepared, region: int) -> str:
-    """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
-    if prepared.region_names:
-        name = prepared.region_names[region]
-        return name if name.startswith("region") else f"region {name}"
-    return f"guide vertex {prepared.clip.welded.point_of_vertex[region]}"
-
-
 def _energies(m: Measured) -> Iterator[Sentence]:
     if len(m.frames) < 2:
         return
@@ -193,36 +190,7 @@ def _energies(m: Measured) -> Iterator[Sentence]:
 
 def _preroll(prepared: Prepared) -> Iterator[Sentence]:
     if prepared.preroll:
-        count, first = _count(prepared.preroll, "frame"), prepared.numbers[prepared.preroll]
+        before, first = count(prepared.preroll, "frame"), prepared.numbers[prepared.preroll]
         yield Sentence(
-            "note", f"{count} of preroll led from the rest shape to frame {first:g}; simulated, not written."
+            "note", f"{before} of preroll led from the rest shape to frame {first:g}; simulated, not written."
         )
-
-
-def _peak(values: Array) -> tuple[int, int]:
-    """Frame and region of the largest of values (t, k)."""
-    frame, region = np.unravel_index(int(np.argmax(values)), values.shape)
-    return int(frame), int(region)
-
-
-def length(value: float) -> str:
-    """'2.1e-08 m'."""
-    return f"{value:.2g} m"
-
-
-def share(value: float) -> str:
-    """'4e-15', or '1.2 %' from a thousandth on."""
-    return f"{100 * value:.2g} %" if value >= 1e-3 else f"{value:.1g}"
-
-
-def ranges(frames: Vector, limit: int = 6) -> str:
-    """'1, 5–6, 9–12 and 3 more': frame numbers without flooding the page."""
-    breaks = np.flatnonzero(np.diff(frames) > 1.5) + 1
-    runs = np.split(frames, breaks)
-    told = [f"{run[0]:g}" if len(run) == 1 else f"{run[0]:g}–{run[-1]:g}" for run in runs[:limit]]
-    more = sum(len(run) for run in runs[limit:])
-    return ", ".join(told) + (f" and {more} more" if more else "")
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -17,9 +17,10 @@ import tomli_w
 from bunraku.contracts import input_error
 from bunraku.io import is_there, same_file, write_text
 
+from .contact_spec import ContactTable, ObstacleObject
 from .events import Event
 from .findings import Place
-from .kinds import Text, relative
+from .kinds import Text, joined, relative
 from .spec import OBJECT, OUTPUT, PHYSICS, SHOT, ObjectTable, OutputTable, PhysicsTable, ShotTable
 from .tables import KeyLine, Named, Table, key, key_lines, written
 
@@ -34,7 +35,9 @@ class Shot:
     """One shot file. Paths are absolute here and relative to the file there."""
 
     shot: ShotTable = key(SHOT, "name and time", factory=ShotTable)
-    object: Mapping[str, ObjectTable] = key(Named(OBJECT, _OBJECT_NAME), "the bodies, each under its name")
+    object: Mapping[str, ObjectTable | ObstacleObject] = key(
+        Named(OBJECT, _OBJECT_NAME), "the bodies, each under its name"
+    )
     physics: PhysicsTable = key(PHYSICS, "how the motion is computed", factory=PhysicsTable)
     output: OutputTable = key(OUTPUT, "where the takes go, and as what", factory=OutputTable)
     source: Path | None = field(default=None, compare=False)
@@ -54,6 +57,16 @@ class Shot:
     def name(self) -> str:
         """Names the folder of its takes."""
         return self.shot.name or "shot"
+
+    @property
+    def shells(self) -> dict[str, ObjectTable]:
+        """The objects that are simulated, by name; there is one."""
+        return {name: table for name, table in self.object.items() if isinstance(table, ObjectTable)}
+
+    @property
+    def obstacles(self) -> dict[str, ObstacleObject]:
+        """The objects that stand in the way, by name."""
+        return {name: table for name, table in self.object.items() if isinstance(table, ObstacleObject)}
 
     @property
     def place(self) -> Place:
@@ -143,13 +156,42 @@ def _filled(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _check_objects(shot: Shot, given: Mapping[str, Any], place: Place) -> None:
     objects = given.get("object")
-    count = len(objects) if isinstance(objects, dict) else 1  # what is no table was refused already
-    if count == 0:
+    if not isinstance(objects, dict):
+        return  # refused already
+    obstacles = [name for name, one in objects.items() if _is_obstacle(one)]
+    shells = [name for name in objects if name not in obstacles]
+    if not objects:
         place.at("object").refuse("is empty", allowed="[object.NAME] with a guide")
-    if count > 1:
+    elif not shells:
         place.at("object").refuse(
-            "several objects are not yet there, they come in a later version", got=", ".join(objects or ()),
-            allowed="one", remedy="one shot file for each",
+            "has obstacles only, and nothing is simulated", got=joined(obstacles), remedy="[object.NAME] with a guide"
+        )
+    if len(shells) > 1:
+        place.at("object").refuse(
+            "several simulated objects are not yet there, they come in a later version", got=joined(shells),
+            allowed="one, and any number with role = 'obstacle'", remedy="one shot file for each",
+        )  # fmt: skip
+    _check_contact(shot.physics, obstacles, place)
+
+
+def _is_obstacle(given: object) -> bool:
+    """Or is meant to be one."""
+    return isinstance(given, dict) and (given.get("role") == "obstacle" or ("source" in given and "guide" not in given))
+
+
+def _check_contact(physics: PhysicsTable | None, obstacles: list[str], place: Place) -> None:
+    """Obstacles are felt with contact only, and contact needs something that may touch."""
+    contact = None if physics is None else physics.contact  # None: refused already
+    if contact is False:
+        for name in obstacles:
+            place.at("object").at(name).at("role").refuse(
+                "an obstacle is felt only with contact, and contact is off", got="obstacle",
+                remedy="[physics] contact = true",
+            )  # fmt: skip
+    if isinstance(contact, ContactTable) and not contact.self_contact and not obstacles:
+        place.at("physics").at("contact").at("self").refuse(
+            "the shell feels neither itself nor an obstacle", got=False,
+            remedy="an [object.NAME] with role = 'obstacle', or contact = false",
         )  # fmt: skip
 
 

@@ -54,10 +54,10 @@ class RigTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GuideTable:
-    """The animation to obey: of a file, or of a finished take."""
+class AnimationKeys:
+    """Where an animation is read from, a file or a finished take: what guides and obstacles have in common."""
 
-    file: Path | None = key(InputPath(), "the guide's file", None)
+    file: Path | None = key(InputPath(), "its file", None)
     prim: str | None = key(PRIM, "which mesh of a USD file", None, otherwise="the only one")
     take: str | None = key(
         Text(allowed="a take in the output folder such as 'box/v003' or 'box/latest'"),
@@ -77,16 +77,33 @@ class GuideTable:
     )
     retime: Keys | None = key(
         Keyed(Number()),
-        "which of the guide's frames is seen at a frame of the shot, keyed [[shot frame, guide frame, ease], …]: "
-        "slower, faster, held or backwards", None, otherwise="each at its own",
+        "which of its frames is seen at a frame of the shot, keyed [[shot frame, its frame, ease], …]: slower, faster, "
+        "held or backwards", None, otherwise="each at its own",
     )  # fmt: skip
     sew: bool = key(Flag(), "sew edges that lie on each other on every frame (texture seams) for the physics", True)
 
+    @property
+    def files(self) -> list[Path]:
+        """The files it names."""
+        named = (self.file, self.faces, None if self.rig is None else self.rig.skeleton)
+        return [one for one in named if one is not None]
+
+
+def refuse_about_take(given: Mapping[str, Any], place: Place) -> None:
+    """A take needs no telling about its file."""
+    about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis", "rig") if name in given]
+    if "take" in given and "file" not in given and about_file:
+        place.refuse("a take knows its own prim, unit and axis", got=joined(about_file), remedy="leave them out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuideTable(AnimationKeys):
+    """The animation to obey."""
+
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A file or a take."""
-        about_file = [name for name in ("prim", "clip", "faces", "unit", "up_axis", "rig") if name in given]
-        if one_of(given, "file", "take", place) == "take" and about_file:
-            place.refuse("a take knows its own prim, unit and axis", got=joined(about_file), remedy="leave them out")
+        one_of(given, place, "file", "take")
+        refuse_about_take(given, place)
 
 
 @dataclass(frozen=True, kw_only=True)

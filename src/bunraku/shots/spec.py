@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .air_spec import PRESSURE, GasTable, WindTable
+from .contact_spec import ROLES, ContactTable, ObstacleObject
 from .findings import Place, nearest
 from .kinds import (
     Choice,
@@ -27,11 +28,10 @@ from .kinds import (
 from .material_spec import Material, MaterialSpec
 from .rest_spec import RestTable
 from .source_spec import GuideTable, MeshTable
-from .tables import Named, Table, key, one_of
+from .tables import Named, OneTable, Table, key, one_of
 from .track_spec import POINT, SCALE, STRENGTH, TrackTable
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
-_OBSTACLES = "obstacles and several objects come in a later version"
 _VERTICES = ListOf(Whole(), least=1, what="a list of point numbers of the written surface, from 0")
 _FACES = ListOf(Whole(), least=1, what="a list of polygon numbers of the written surface, from 0")
 _AXIS_VECTOR = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
@@ -77,7 +77,7 @@ class RegionTable:
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Vertices or faces."""
-        one_of(given, "vertices", "faces", place)
+        one_of(given, place, "vertices", "faces")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +97,16 @@ class PinTable:
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Vertices or a region."""
-        one_of(given, "vertices", "region", place)
+        one_of(given, place, "vertices", "region")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectTable:
-    """One body of the shot."""
+    """The shell that is simulated."""
 
+    role: str = key(
+        Choice(ROLES), "'shell' is simulated and obeys its guide; 'obstacle' moves as its source does", "shell"
+    )
     guide: GuideTable = key(
         Table(GuideTable, "{ file = 'guide.usda', prim = '/box' }", GuideTable.check), "the animation to obey"
     )
@@ -150,8 +153,7 @@ class ObjectTable:
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        rig, rest = self.guide.rig, self.rest
-        named = (self.guide.file, rig and rig.skeleton, self.mesh.file, rest and rest.file)
+        named = (*self.guide.files, self.mesh.file, None if self.rest is None else self.rest.file)
         return [one for one in named if one is not None]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
@@ -197,6 +199,17 @@ class PhysicsTable:
     wind: WindTable | None = key(
         Table(WindTable, "{ velocity = [5, 0, 0], turbulence = 0.3 }", WindTable.check), "moving air", None
     )
+    contact: bool | ContactTable = key(
+        Either((Flag(), Table(ContactTable, "{ thickness = 0.002, friction = 0.3 }"))),
+        "whether the shell feels itself and the obstacles, and how", False,
+    )  # fmt: skip
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """Among surfaces that touch a step is short of whole, so a number of steps cannot be asked for."""
+        if self.contact and self.iterations not in (None, "converge"):
+            place.at("iterations").refuse(
+                "with contact every step runs until it has converged", got=self.iterations, remedy="'converge'"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +224,9 @@ class OutputTable:
     )  # fmt: skip
     clips: bool = key(Flag(), "for heavy takes: each frame of the USD in a file of its own (value clips)", False)
     preview: bool = key(Flag(), "make preview.mp4 and contact_sheet.png", True)
+    checked: bool = key(
+        Flag(), "look on every frame for triangles that pass through each other, and count them", True, name="check"
+    )
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Each format once."""
@@ -224,7 +240,9 @@ class OutputTable:
             place.at("shutter").refuse("must open before it closes", got=list(self.shutter))
 
 
-OBJECT = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check, {"role": _OBSTACLES, "source": _OBSTACLES})
-PHYSICS = Table(PhysicsTable, later={"contact": "contact comes in a later version"})
+SHELL = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check)
+OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }")
+OBJECT = OneTable("role", dict(zip(ROLES, (SHELL, OBSTACLE), strict=True)), {"guide": "shell", "source": "obstacle"})
+PHYSICS = Table(PhysicsTable, check=PhysicsTable.check)
 SHOT = Table(ShotTable, check=ShotTable.check)
 OUTPUT = Table(OutputTable, check=OutputTable.check)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .findings import Place, nearest
-from .kinds import Kind, ListOf, joined
+from .kinds import Choice, Either, Kind, ListOf, joined
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,26 @@ class Key:
     """one sentence"""
     otherwise: str = ""
     """what holds where it is not given, in words, where the default alone does not tell"""
+    name: str = ""
+    """of the key, where Python has another use for it; by default the field's"""
+    field: str = ""
+    """the field's name"""
 
 
 def key(
-    kind: Kind, doc: str, default: Any = dataclasses.MISSING, *, factory: Any = dataclasses.MISSING, otherwise: str = ""
-) -> Any:
+    kind: Kind, doc: str, default: Any = dataclasses.MISSING, *, factory: Any = dataclasses.MISSING,
+    otherwise: str = "", name: str = "",
+) -> Any:  # fmt: skip
     """A field that is a key; without a default it must be given."""
-    return dataclasses.field(default=default, default_factory=factory, metadata={"key": Key(kind, doc, otherwise)})
+    entry = Key(kind, doc, otherwise, name)
+    return dataclasses.field(default=default, default_factory=factory, metadata={"key": entry})
 
 
 def keys_of(table: type) -> dict[str, Key]:
     """The keys of a table by name, in order."""
-    return {field.name: field.metadata["key"] for field in dataclasses.fields(table) if "key" in field.metadata}
+    fields = [field for field in dataclasses.fields(table) if "key" in field.metadata]
+    found = [dataclasses.replace(field.metadata["key"], field=field.name) for field in fields]
+    return {entry.name or entry.field: entry for entry in found}
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ class Table:
         return f"a table such as {self.example}" if self.example else f"a table of {joined(list(keys_of(self.cls)))}"
 
     def fits(self, value: object) -> bool:
-        return isinstance(value, dict)
+        return isinstance(value, (dict, self.cls))
 
     def read(self, value: Any, place: Place) -> Any:
         if not isinstance(value, dict):
@@ -63,9 +71,12 @@ class Table:
         before = len(place.findings)
         known = keys_of(self.cls)
         _refuse_unknown(value, list(known), self.later, place)
-        for name in sorted(_required(self.cls) - set(value)):
+        required = {name for name, entry in known.items() if entry.field in _required(self.cls)}
+        for name in sorted(required - set(value)):
             place.at(name).refuse("is missing", allowed=known[name].kind.allowed)
-        read = {name: known[name].kind.read(value[name], place.at(name)) for name in known if name in value}
+        read = {
+            known[name].field: known[name].kind.read(value[name], place.at(name)) for name in known if name in value
+        }
         table = self.cls(**{**dict.fromkeys(_required(self.cls)), **read})
         self.check(table, value, place)
         return table if len(place.findings) == before else None
@@ -99,22 +110,71 @@ class Named:
         return {name: self.kind.write(one, folder) for name, one in value.items()}
 
 
+@dataclass(frozen=True)
+class OneTable:
+    """One of several tables, told apart by the word under one of their keys."""
+
+    by: str
+    """that key"""
+    tables: Mapping[str, Table]
+    """word → table; the first holds where the key is not given"""
+    hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """a key that only one table has → the word of that table, for those who forget or misspell the word"""
+
+    @property
+    def allowed(self) -> str:
+        return ", or ".join(table.allowed for table in self.tables.values())
+
+    def fits(self, value: object) -> bool:
+        return any(table.fits(value) for table in self.tables.values())
+
+    def read(self, value: Any, place: Place) -> Any:
+        if not isinstance(value, dict):
+            return place.refuse("must be a table", got=value, allowed=self.allowed)
+        word = next(iter(self.tables))
+        meant = next((self.hints[name] for name in self.hints if name in value), word)
+        if self.by in value:
+            word = value[self.by] if value[self.by] in list(self.tables) else meant
+        elif meant != word:
+            names = [name for name in self.hints if name in value]
+            place.at(self.by).refuse(
+                f"is missing: {joined(names)} is for '{meant}'", allowed=Choice(tuple(self.tables)).allowed,
+                remedy=f"{self.by} = '{meant}'",
+            )  # fmt: skip
+            word = meant
+        return self.tables[word].read({self.by: word, **value}, place)
+
+    def write(self, value: Any, folder: Path) -> dict[str, Any]:
+        return written(value, folder)
+
+
 def written(table: Any, folder: Path, *, defaults: bool = True) -> dict[str, Any]:
     """A table as TOML keeps it, with paths relative to a folder; what is None is left out, and so, without
     `defaults`, what equals its default."""
     usual = {field.name: _default(field) for field in dataclasses.fields(table)}
     out: dict[str, Any] = {}
     for name, entry in keys_of(type(table)).items():
-        value = getattr(table, name)
-        if value is None or (not defaults and value == usual[name]) or value in ((), {}):
+        value = getattr(table, entry.field)
+        if value is None or (not defaults and value == usual[entry.field]) or value in ((), {}):
             continue
-        if isinstance(entry.kind, Table) and not defaults:
-            out[name] = written(value, folder, defaults=False)
-        elif isinstance(entry.kind, Named) and not defaults and isinstance(entry.kind.kind, Table):
-            out[name] = {one: written(inner, folder, defaults=False) for one, inner in value.items()}
-        else:
-            out[name] = entry.kind.write(value, folder)
+        out[name] = entry.kind.write(value, folder) if defaults else _without_defaults(entry.kind, value, folder)
     return out
+
+
+def _without_defaults(kind: Kind, value: Any, folder: Path) -> Any:
+    if isinstance(kind, Named):
+        return {one: _without_defaults(kind.kind, inner, folder) for one, inner in value.items()}
+    if any(isinstance(value, table.cls) for table in _tables(kind)):
+        return written(value, folder, defaults=False)
+    return kind.write(value, folder)
+
+
+def _tables(kind: Kind) -> list[Table]:
+    """The tables a value of a kind may be."""
+    if isinstance(kind, OneTable):
+        return list(kind.tables.values())
+    found = kind.kinds if isinstance(kind, Either) else (kind,)
+    return [one for one in found if isinstance(one, Table)]
 
 
 @dataclass(frozen=True)
@@ -133,11 +193,16 @@ def key_lines(table: type, path: str = "") -> Iterator[KeyLine]:
     for name, entry in keys_of(table).items():
         where = f"{path}.{name}" if path else name
         inner = entry.kind.kind if isinstance(entry.kind, (Named, ListOf)) else entry.kind
-        if isinstance(inner, Table):
-            many = ".NAME" if isinstance(entry.kind, Named) else "[]" if isinstance(entry.kind, ListOf) else ""
-            yield from key_lines(inner.cls, where + many)
-        else:
-            yield KeyLine(where, entry.kind.allowed, entry.otherwise or _shown(_default(defaults[name])), entry.doc)
+        tables = _tables(inner)
+        if not tables or isinstance(inner, Either):
+            default = entry.otherwise or _shown(_default(defaults[entry.field]))
+            yield KeyLine(where, entry.kind.allowed, default, entry.doc)
+        many = ".NAME" if isinstance(entry.kind, Named) else "[]" if isinstance(entry.kind, ListOf) else ""
+        seen: set[str] = set()  # tables told apart by a word have that key in common
+        for line in (line for one in tables for line in key_lines(one.cls, where + many)):
+            if line.path not in seen:
+                yield line
+            seen.add(line.path)
 
 
 def _refuse_unknown(value: Mapping[str, Any], known: list[str], later: Mapping[str, str], place: Place) -> None:
@@ -171,9 +236,13 @@ def _shown(value: Any) -> str:
     return f"'{value}'" if isinstance(value, (str, Path)) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def one_of(given: Mapping[str, Any], first: str, second: str, place: Place) -> str:
-    """Which of two keys was given; refused where it is not exactly one."""
-    found = [name for name in (first, second) if name in given]
-    if len(found) != 1:
-        place.refuse(f"needs either '{first}' or '{second}'", got="both" if found else "neither")
-    return found[0] if len(found) == 1 else ""
+def one_of(given: Mapping[str, Any], place: Place, *names: str) -> str:
+    """Which of several keys was given; refused where it is not exactly one."""
+    found = [name for name in names if name in given]
+    if len(found) == 1:
+        return found[0]
+    if len(names) == 2:
+        place.refuse(f"needs either '{names[0]}' or '{names[1]}'", got="both" if found else "neither")
+    else:
+        place.refuse("needs one of several keys", got=joined(found) or "none", allowed=joined(names))
+    return ""

@@ -1,0 +1,91 @@
+"""What contact did to a take, in plain sentences: what it kept from the guide, how near surfaces came, what crosses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .prepare import Prepared
+from .report import Measured, Sentence
+from .wording import count, millimetres, place, ranges
+
+_MOST_TOLD = 5  # regions by name; report.json has all
+
+
+def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    """Which regions contact kept from the guide, when and how far: direction that was missed."""
+    off = m.kept_off
+    if not off.any():
+        return
+    told = kept_off_regions(prepared, m)
+    most, frames = max(one["max_m"] for one in told), ranges(m.frames[off.any(axis=1)])
+    if len(told) > 1:
+        yield Sentence(
+            "missed",
+            f"Contact kept {len(told)} of {count(m.regions, 'region')} from the guide on frames {frames}, at most "
+            f"{millimetres(most)}.",
+        )
+    worst = sorted(told, key=lambda one: -one["max_m"])
+    for one in worst[:_MOST_TOLD]:
+        where = one["region"] if one["region"].startswith("region") else f"the region around {one['region']}"
+        yield Sentence(
+            "missed",
+            f"{where[0].upper()}{where[1:]} was kept from the guide by contact on frames {ranges(one['frames'])}, at "
+            f"most {millimetres(one['max_m'])}.",
+        )
+    if len(worst) > _MOST_TOLD:
+        yield Sentence("note", f"The other {len(worst) - _MOST_TOLD} of these regions are named in report.json.")
+
+
+def kept_off_regions(prepared: Prepared, m: Measured) -> list[dict[str, Any]]:
+    """Each region that contact kept from the guide: its name, the frames, and the largest distance [m]."""
+    off = m.kept_off
+    return [
+        {
+            "region": place(prepared, int(k)),
+            "frames": m.frames[off[:, k]],
+            "max_m": float(m.arrays["residual"][off[:, k], k].max()),
+        }
+        for k in np.flatnonzero(off.any(axis=0))
+    ]
+
+
+def near_sentences(m: Measured) -> Iterator[Sentence]:
+    """How near surfaces came to each other."""
+    if "pairs" not in m.arrays:
+        return
+    pairs = np.asarray(m.arrays["pairs"])
+    near = pairs > 0
+    if not near.any():
+        yield Sentence("note", "Nothing came near anything: contact had nothing to do.")
+        return
+    most = int(np.argmax(pairs))
+    closest = np.where(near, m.arrays["closest"], np.inf)
+    least = int(np.argmin(closest))
+    yield Sentence(
+        "note",
+        f"Surfaces were near each other on frames {ranges(m.frames[near])}: at most {pairs[most]} near pairs at frame "
+        f"{m.frames[most]:g}, and no two nearer than {millimetres(float(closest[least]))} (frame {m.frames[least]:g}).",
+    )
+
+
+def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    """Whether anything passes through anything, where that was looked for."""
+    found, contact = m.intersections, prepared.contact.table
+    if found is None:
+        return
+    if not found.total:
+        if contact is not None:
+            frames = count(len(m.frames), "frame")
+            yield Sentence("met", f"No triangle of the shell passes through anything on any of {frames}.")
+        return
+    parts = []
+    for what, counts in (("itself", found.with_itself), ("an obstacle", found.with_obstacles)):
+        if counts.any():
+            worst = int(np.argmax(counts))
+            most = f"at most {count(int(counts[worst]), 'triangle')} at frame {m.frames[worst]:g}"
+            parts.append(f"through {what} on frames {ranges(m.frames[counts > 0])} ({most})")
+    advice = "; physics.contact = true keeps it apart" if contact is None else ""
+    yield Sentence("note" if contact is None else "missed", f"The shell passes {' and '.join(parts)}{advice}.")

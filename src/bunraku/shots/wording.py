@@ -1,0 +1,52 @@
+"""Numbers, frames and regions as sentences say them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.contracts import Array, Vector
+
+from .prepare import Prepared
+
+
+def length(value: float) -> str:
+    """'2.1e-08 m'."""
+    return f"{value:.2g} m"
+
+
+def millimetres(value: float) -> str:
+    """'2.18 mm' for 0.002178 m."""
+    return f"{1e3 * value:.3g} mm"
+
+
+def share(value: float) -> str:
+    """'4e-15', or '1.2 %' from a thousandth on."""
+    return f"{100 * value:.2g} %" if value >= 1e-3 else f"{value:.1g}"
+
+
+def ranges(frames: Vector, limit: int = 6) -> str:
+    """'1, 5–6, 9–12 and 3 more': frame numbers without flooding the page."""
+    breaks = np.flatnonzero(np.diff(frames) > 1.5) + 1
+    runs = np.split(frames, breaks)
+    told = [f"{run[0]:g}" if len(run) == 1 else f"{run[0]:g}–{run[-1]:g}" for run in runs[:limit]]
+    more = sum(len(run) for run in runs[limit:])
+    return ", ".join(told) + (f" and {more} more" if more else "")
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """'1 frame', '3 frames'."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def place(prepared: Prepared, region: int) -> str:
+    """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
+    if prepared.region_names:
+        name = prepared.region_names[region]
+        return name if name.startswith("region") else f"region {name}"
+    return f"guide vertex {prepared.clip.welded.point_of_vertex[region]}"
+
+
+def peak(values: Array) -> tuple[int, int]:
+    """Frame and region of the largest of values (t, k)."""
+    frame, region = np.unravel_index(int(np.argmax(values)), values.shape)
+    return int(frame), int(region)
