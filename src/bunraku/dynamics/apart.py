@@ -16,6 +16,7 @@ from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
 
 from .minimise import Direction, NewtonSettings, Progress, conjugate
 
+_COARSER = 10.0  # tolerances: what surfaces that slide into each other's reach leave to do is not worth more
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
 _ROUNDING = 1e-9  # share of the merit that rounding may take
@@ -55,7 +56,7 @@ def minimise_apart(
 
     Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
     """
-    small = settings.tolerance * settings.length
+    small = _COARSER * settings.tolerance * settings.length
     age, before = settings.reuse, None  # how often the factor has served; gradient, Newton step and direction
     while run.iterations < settings.contact_limit:
         gradient = problem.gradient(run.x, run.multipliers)

@@ -157,6 +157,7 @@ class ImplicitEuler:
             "residual_hard": worst,
             "seconds": seconds,
             "contact": {} if problem.touch is None else problem.touch.report(x),
+            "contact_seconds": {} if problem.touch is None else dict(problem.touch.seconds),
             "gives_way": problem.yielding.gives_way | problem.behind,
         }
         return Solution(after, outcome, stats, self._evidence(problem, x, run, outcome))
