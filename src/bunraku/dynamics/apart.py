@@ -85,9 +85,7 @@ def minimise_apart(
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 
-def _search(
-    problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector
-) -> float | None:
+def _search(problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector) -> float | None:
     """The share of a step that can be gone and does not raise the merit; None if there is none.
 
     Obstacles on their way do work: the merit may rise by as much as they do, at the larger of their forces before and
