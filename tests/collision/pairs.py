@@ -84,8 +84,8 @@ def crowd(*, friction: float = 0.0, gap: float = 0.0, seed: int = 0) -> Scene:
     high = low.rest + [0.013, 0.017, gap + 0.5 * REACH]
     mesh = TriMesh(np.concatenate([low.rest, high]), np.concatenate([low.faces, low.faces + count]))
     x = mesh.rest + 0.05 * REACH * generator.uniform(-1.0, 1.0, mesh.rest.shape)
-    ball = Obstacle(sphere([0.21, 0.14, -0.1 - gap - 0.6 * REACH], 0.1, 0.04), lambda t: _BALL + [0.0, 0.0, 0.05 * t])
-    _BALL = ball.mesh.rest
+    round_one = sphere([0.21, 0.14, -0.1 - gap - 0.6 * REACH], 0.1, 0.04)
+    ball = Obstacle(round_one, lambda t: round_one.rest + [0.0, 0.0, 0.05 * t])
     floors = [
         Plane([0.0, 0.0, -gap - 0.5 * REACH], [0.0, 0.02, 1.0]),
         Plane([-gap - 0.6 * REACH, 0, 0], [1.0, 0, 0.05]),
