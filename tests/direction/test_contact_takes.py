@@ -30,8 +30,8 @@ def test_a_ball_from_out_of_reach_takes_a_sheet_along() -> None:
     mesh, ball = lying(4, 0.0), sphere([0.0, -0.5, 0.0], 0.08, 0.08)
     flying = Obstacle(ball, lambda time: ball.rest + np.array([0.0, 14.4 * time, 0.0]))
     take = bk.track(
-        still(mesh, 4), mesh, None, material=CLOTH, contact=bk.Contact(obstacles=[flying]), gravity=(0, 0, 0), threads=1,
-        substeps=1,
+        still(mesh, 4), mesh, None, material=CLOTH, contact=bk.Contact(obstacles=[flying]), gravity=(0, 0, 0),
+        threads=1, substeps=1,
     )  # fmt: skip
     faces = np.concatenate([mesh.faces, ball.faces + mesh.point_count])
     shown = zip(take.animation.times, take.animation.points, strict=True)
@@ -42,7 +42,7 @@ def test_a_ball_from_out_of_reach_takes_a_sheet_along() -> None:
 
 def test_a_sheet_lies_on_a_floor_at_its_thickness() -> None:
     """Between the gap and the gap with the reach; and without contact it falls through."""
-    mesh, floor = lying(3, 0.03), Plane([0.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    mesh, floor = lying(3, 0.03), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
     take = bk.track(still(mesh, 9), mesh, None, material=CLOTH, contact=bk.Contact(obstacles=[floor]), threads=1)
     height = take.animation.points[-1, :, 1]
     edge = 0.4 / 3 * (2 + np.sqrt(2)) / 3  # two sides and a diagonal
@@ -58,7 +58,7 @@ def test_regions_behind_their_guide_are_said_to_give_way() -> None:
     """A guide dips through a floor and comes up at once: regions are missed while they are held off and while they
     catch up, and on every frame the report names just those.
     """
-    mesh, floor = lying(2, 0.05), Plane([0.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    mesh, floor = lying(2, 0.05), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
     shell, tests = bk.hierarchy(mesh, levels=1)
     times = np.arange(25) / 24
     depth = np.where(times < 0.35, np.minimum(times / 0.2, 1.0), 0.0)

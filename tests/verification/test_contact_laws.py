@@ -16,7 +16,7 @@ from bunraku.testing import sheet
 
 pytestmark = pytest.mark.slow
 UNDAMPED = replace(FELT, stretch_damping=0.0, bend_damping=0.0)
-FLOOR = Plane([0.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+FLOOR = Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
 MU = 0.5
 
 
@@ -29,9 +29,9 @@ def strip(ground: str, gravity: tuple[float, float, float]) -> Scene:
     """A strip over a plane, or over a large table of two triangles."""
     mesh = level(sheet(8, 2, length=0.4), 0.0)
     table = level(sheet(1, 1, length=8.0, width=2.0), 0.0)
-    things = {"planes": [FLOOR]} if ground == "plane" else {"obstacles": [Obstacle(table)]}
+    obstacles, planes = ([], [FLOOR]) if ground == "plane" else ([Obstacle(table)], [])
     # A Newton step of tolerance × length stands for an acceleration of it over dt²: 4e-5 m/s² here.
-    return Scene(mesh, friction=MU, gravity=gravity, tolerance=1e-8, **things)
+    return Scene(mesh, obstacles, planes, friction=MU, gravity=gravity, tolerance=1e-8)
 
 
 def on_an_incline(ground: str, steepness: float, steps: int, dt: float = 0.01) -> tuple[Scene, list[State]]:

@@ -1,11 +1,13 @@
 """Whatever the guide does nothing passes through anything: presses, rings, bags, balls, boxes, arms, violence.
 
-Every scene is asked by the independent check: all frames, and every straight piece of the way that Newton's method took.
+Every scene is asked by the independent check: all frames, and every straight piece of the way that Newton's method
+took.
 """
 
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ from bunraku.scenes import box_mesh
 from bunraku.testing import icosphere, passings, sheet
 
 pytestmark = pytest.mark.slow
-FLOOR = Plane([0.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+FLOOR = Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
 MET = 1e-6
 """share of the size to which regions that did not give way are met"""
 
@@ -47,7 +49,7 @@ def marched(scene: Scene, steps: int, dt: float, x: Points | None = None) -> lis
         states = list(scene.march(steps, dt, x))
     assert scene.survey(states, between=False).clean
     count = scene.mesh.point_count
-    found = [len(passings(a, b, scene.surfaces.faces, movable=count)) for a, b in zip(way, way[1:], strict=False)]
+    found = [len(passings(a, b, scene.surfaces.faces, movable=count)) for a, b in pairwise(way)]
     assert len(found) > steps
     assert sum(found) == 0
     return [state.q.reshape(-1, 3) for state in states]
@@ -221,7 +223,7 @@ def test_arms_that_cross_give_way_and_come_back(friction: float) -> None:
 
 
 def violent(seed: int, frames: int = 60) -> Animation:
-    """Every vertex of a 0.4 m guide goes its own way by a quarter of a metre, to a new place about each third second."""
+    """Every vertex of a 0.4 m guide goes its own way by a quarter of a metre, to a new place each third of a second."""
     generator, mesh, times = np.random.default_rng(seed), sheet(3, 3, length=0.4), np.arange(frames) / 24
     keys = generator.normal(scale=0.25, size=(8, mesh.point_count, 3))
     at = np.linspace(0.0, len(keys) - 1.001, frames)
@@ -249,7 +251,8 @@ def test_the_same_shot_gives_the_same_bytes() -> None:
     guide = violent(3, frames=13)
     shell, tests = bk.hierarchy(guide.mesh, levels=2)
     contact = Contact(
-        thickness=1e-3, obstacles=[sphere([0.2, 0.2, -0.3], 0.2, 0.06), Plane([0.0, -0.4, 0.0], [0.0, 1.0, 0.0])]
+        thickness=1e-3,
+        obstacles=[sphere([0.2, 0.2, -0.3], 0.2, 0.06), Plane(np.array([0.0, -0.4, 0.0]), np.array([0.0, 1.0, 0.0]))],
     )
 
     def job():

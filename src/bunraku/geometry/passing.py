@@ -14,7 +14,7 @@ from numba import njit, prange
 
 from bunraku.contracts import Faces, Integers, Points
 
-from .bvh import DEEPEST, box_tree
+from .bvh import DEEPEST, Tree, box_tree
 from .topology import edges
 
 _MOST = 20_000  # intervals of time looked at for one pair
@@ -47,10 +47,10 @@ def passing_pairs(
     return np.stack([vertices, met_face[vertices]], axis=1), np.hstack([sides[first], sides[met_edge[first]]])
 
 
-def _swept(begin: Points, end: Points, corners: Integers) -> tuple:
+def _swept(begin: Points, end: Points, corners: Integers) -> Tree:
     """A tree of the boxes that contain things from begin to end."""
     both = np.concatenate([begin[corners], end[corners]], axis=1)
-    return tuple(box_tree(both.min(axis=1), both.max(axis=1)))
+    return box_tree(both.min(axis=1), both.max(axis=1))
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
