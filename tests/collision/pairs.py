@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.collision import Obstacle, Plane, Surfaces, Touch, sphere
-from bunraku.contracts import Array, Points, State
+from bunraku.contracts import Array, Integers, Points, State
 from bunraku.geometry import TriMesh
 from bunraku.testing import sheet
 
@@ -84,16 +84,14 @@ def crowd(*, friction: float = 0.0, gap: float = 0.0, seed: int = 0) -> Scene:
     high = low.rest + [0.013, 0.017, gap + 0.5 * REACH]
     mesh = TriMesh(np.concatenate([low.rest, high]), np.concatenate([low.faces, low.faces + count]))
     x = mesh.rest + 0.05 * REACH * generator.uniform(-1.0, 1.0, mesh.rest.shape)
-    ball = Obstacle(sphere([0.21, 0.14, -0.1 - gap - 0.6 * REACH], 0.1, 0.04), lambda t: _BALL + [0.0, 0.0, 0.05 * t])
-    _BALL = ball.mesh.rest
-    floors = [
-        Plane([0.0, 0.0, -gap - 0.5 * REACH], [0.0, 0.02, 1.0]),
-        Plane([-gap - 0.6 * REACH, 0, 0], [1.0, 0, 0.05]),
-    ]
+    round_one = sphere([0.21, 0.14, -0.1 - gap - 0.6 * REACH], 0.1, 0.04)
+    ball = Obstacle(round_one, lambda t: round_one.rest + [0.0, 0.0, 0.05 * t])
+    low_floor, side = np.array([0.0, 0.0, -gap - 0.5 * REACH]), np.array([-gap - 0.6 * REACH, 0.0, 0.0])
+    floors = [Plane(low_floor, np.array([0.0, 0.02, 1.0])), Plane(side, np.array([1.0, 0.0, 0.05]))]
     return Scene(Surfaces(mesh, [ball], floors, reach=REACH, gap=gap, friction=friction, still=0.05), x)
 
 
-def dense(scene: Scene, corners: Array, blocks: Array) -> Array:
+def dense(scene: Scene, corners: Integers, blocks: Array) -> Array:
     """(3n, 3n) the sum of local blocks."""
     count = scene.surfaces.count
     out = np.zeros((3 * count, 3 * count))

@@ -75,7 +75,7 @@ def test_a_capsule_without_length_is_a_ball() -> None:
 
 
 def test_a_plane_has_a_direction() -> None:
-    assert Plane([0, 0, 0], [0, 3, 4]).normal == pytest.approx([0.0, 0.6, 0.8])
+    assert Plane(np.zeros(3), np.array([0.0, 3.0, 4.0])).normal == pytest.approx([0.0, 0.6, 0.8])
     for point, normal in (
         ([0, 0, 0], [0, 0, 0]),
         ([0, 0], [0, 1, 0]),
@@ -83,7 +83,7 @@ def test_a_plane_has_a_direction() -> None:
         ([0, 0, 0], [0, 1]),
     ):
         with pytest.raises(InputError, match="a plane has a point and a direction"):
-            Plane(point, normal)
+            Plane(np.array(point), np.array(normal))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pairs import DT, PAIRS, REACH, STIFFNESS, Scene, crowd, dense, single, triangles
 
-from bunraku.collision import Obstacle, Surfaces, Touch
+from bunraku.collision import Obstacle, Plane, Surfaces, Touch
 from bunraku.collision.barrier import slope
 from bunraku.contracts import Array, Points
 from bunraku.testing import falls_as, sheet
@@ -232,7 +232,7 @@ def test_planes_are_felt_as_far_as_surfaces_are() -> None:
         for which in range(2):
             scene = single("vertex, plane", gap)
             own = scene.surfaces.planes[0]
-            far = type(own)(own.point - 3.0, [1.0, 1.0, 1.0])
+            far = Plane(own.point - 3.0, np.ones(3))
             planes = [own, far] if which == 0 else [far, own]
             surfaces = Surfaces(scene.surfaces.shell, (), planes, reach=REACH, gap=gap)
             forces = []
@@ -249,7 +249,7 @@ def test_planes_are_felt_as_far_as_surfaces_are() -> None:
 def test_points_on_a_floor_do_not_feel_each_other_twice() -> None:
     """Self-contact belongs to surfaces alone: without it two layers over a far floor feel nothing."""
     scene = crowd()
-    floor = type(scene.surfaces.planes[0])([0.0, 0.0, -1.0], [0.0, 0.0, 1.0])
+    floor = Plane(np.array([0.0, 0.0, -1.0]), np.array([0.0, 0.0, 1.0]))
     surfaces = Surfaces(scene.surfaces.shell, (), [floor], reach=REACH, self_contact=False)
     touch = Scene(surfaces, scene.x).touch()
     assert touch.value(scene.x) == 0.0

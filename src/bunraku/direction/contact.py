@@ -41,7 +41,7 @@ class Contact:
     def __post_init__(self) -> None:
         for name, least in (("thickness", 0.0), ("reach", 0.0), ("friction", 0.0), ("press", 0.0)):
             value = getattr(self, name)
-            if value is not None and not is_between(value, least, np.inf):
+            if value is not None and not (is_between(value, least, np.inf) and value < np.inf):
                 raise input_error(f"{name} must be a finite number of zero or more", where="contact", got=value)
         object.__setattr__(self, "obstacles", tuple(_obstacle(k, one) for k, one in enumerate(self.obstacles)))
 

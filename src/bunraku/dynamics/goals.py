@@ -1,7 +1,8 @@
 """Goals among surfaces that touch: what conditions took while free, and how fast they may catch up.
 
 A condition that contact has kept from its goal would, once free, snap to it within one step. Instead its goal comes
-nearer at a limited pace, half as fast again as the goal itself moves.
+nearer at a limited pace: half as fast again as the goal itself moves, or as fast as what is missing dies out in a fifth
+of a second.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ FREE_FORCE = "contact.free_force"
 CATCH_UP = 1e-3
 """share of the body's size by which a condition may catch up in a step whatever its goal does"""
 _PACE = 1.5
+_DIES_OUT = 0.2  # [s] in which a distance falls to a third where the goal stands still
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +47,10 @@ class Goals:
         jerk = np.concatenate([np.zeros(0), *jerks])
         return memory.get(FREE_FORCE, np.zeros(len(jerk))) + jerk
 
-    def catching_up(self, x: Points, sharpness: float, least: float) -> list[LinearRows]:
-        """The conditions, with nearer goals where they were missed by more than ten `sharpness` [m] when the step
-        began; every goal may come nearer by `least` [m]."""
-        out = []
+    def catching_up(self, x: Points, sharpness: float, least: float, dt: float) -> list[LinearRows]:
+        """The conditions, with nearer goals where they were missed by more than ten `sharpness` [m] when the step of
+        dt [s] began; every goal may come nearer by `least` [m]."""
+        out, dying = [], -float(np.expm1(-dt / _DIES_OUT))
         for now, begun in zip(self.rows, self.begun, strict=True):
             if now.caps is None or now.press is None:
                 out.append(now)
@@ -58,9 +60,9 @@ class Goals:
                 now.goals.reshape(-1, 3) - there,
                 np.linalg.norm((now.goals - begun.goals).reshape(-1, 3), axis=1),
             )
-            most = np.maximum(_PACE * moved, least)
-            behind = np.linalg.norm(begun.residual(x).reshape(-1, 3), axis=1) > 10.0 * sharpness
             size = np.linalg.norm(way, axis=1)
+            most = np.maximum(np.maximum(_PACE * moved, dying * size), least)
+            behind = np.linalg.norm(begun.residual(x).reshape(-1, 3), axis=1) > 10.0 * sharpness
             share = np.where(behind & (size > most), most / np.maximum(size, 1e-300), 1.0)
             goals = np.where(share[:, None] < 1.0, there + share[:, None] * way, now.goals.reshape(-1, 3)).reshape(-1)
             hard = np.isinf(now.stiffness)

@@ -93,7 +93,7 @@ class ImplicitEuler:
             return Frozen(self._system.mass, energies, target, rows, dt, yielding)
         goals = Goals.of(rows, *(self._rows_at(state, state.time - k * dt, dt) for k in range(2)))
         free = goals.free_force(state.memory, self._system.mass.lumped, dt)
-        asked = goals.catching_up(x, sharpness, CATCH_UP * self._settings.length)
+        asked = goals.catching_up(x, sharpness, CATCH_UP * self._settings.length, dt)
         yielding = Yielding.of(asked, missed, sharpness, free)
         problem = Frozen(
             self._system.mass, energies, target, asked, dt, yielding, rows, self._system.contact.at(state, dt),

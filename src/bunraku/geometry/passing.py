@@ -1,10 +1,10 @@
 """Surfaces that pass through each other on straight ways between two sets of points.
 
-Two surfaces that are apart can meet only where a corner of one meets a face of the other, or an edge an edge. While all
-their corners go straight from time t₀ to t₁, every vector between such a pair lies in the convex hull of the vectors
-between their corners at t₀ and at t₁. If some direction has all of those on one side, beyond the gap, the pair keeps it.
-If not, the time is halved, until the pair is found within the gap or so often that it is taken to be: the answer errs on
-the side of finding too much.
+Two surfaces that are apart can meet only where a corner of one meets a face of the other, or an edge an edge. While
+all their corners go straight from time t₀ to t₁, every vector between such a pair lies in the convex hull of the
+vectors between their corners at t₀ and at t₁. If some direction has all of those on one side, beyond the gap, the pair
+keeps it. If not, the time is halved, until the pair is found within the gap or so often that it is taken to be: the
+answer errs on the side of finding too much.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import njit, prange
 
 from bunraku.contracts import Faces, Integers, Points
 
-from .bvh import DEEPEST, box_tree
+from .bvh import DEEPEST, Tree, box_tree
 from .topology import edges
 
 _MOST = 20_000  # intervals of time looked at for one pair
@@ -26,8 +26,8 @@ def passing_pairs(
 ) -> tuple[Integers, Integers]:
     """(v, 2) vertices and faces, (e, 4) corners of two edges, that come within `gap` [m] on the way.
 
-    Of each vertex and each edge the first one found. Points (n, 3) must be finite; pairs with a common vertex, and pairs
-    without a vertex below `movable`, do not count.
+    Of each vertex and each edge the first one found. Points (n, 3) must be finite; pairs with a common vertex, and
+    pairs without a vertex below `movable`, do not count.
     """
     begin, end = np.ascontiguousarray(begin, np.float64), np.ascontiguousarray(end, np.float64)
     faces = np.ascontiguousarray(faces, np.int64)
@@ -47,10 +47,10 @@ def passing_pairs(
     return np.stack([vertices, met_face[vertices]], axis=1), np.hstack([sides[first], sides[met_edge[first]]])
 
 
-def _swept(begin: Points, end: Points, corners: Integers) -> tuple:
+def _swept(begin: Points, end: Points, corners: Integers) -> Tree:
     """A tree of the boxes that contain things from begin to end."""
     both = np.concatenate([begin[corners], end[corners]], axis=1)
-    return tuple(box_tree(both.min(axis=1), both.max(axis=1)))
+    return box_tree(both.min(axis=1), both.max(axis=1))
 
 
 @njit(parallel=True, cache=True, error_model="numpy")

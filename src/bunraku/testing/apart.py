@@ -52,8 +52,8 @@ class Apart:
 def passings(
     begin: Points, end: Points, faces: Faces, *, gap: float = 0.0, movable: int | None = None
 ) -> tuple[Integers, ...]:
-    """Vertices and faces (v, 2) and corners of two edges (e, 4), as one tuple of rows, that come within `gap` [m] on the
-    straight way from `begin` to `end` (n, 3); of each vertex and edge one.
+    """Vertices and faces (2,) and corners of two edges (4,), one row each, that come within `gap` [m] on the straight
+    way from `begin` to `end` (n, 3); of each vertex and edge one.
 
     Pairs without a vertex below `movable` do not count.
     """
@@ -67,9 +67,9 @@ def survey_apart(
     faces: Faces, frames: Sequence[Points], *, shell: int | None = None, movable: int | None = None,
     planes: Sequence[tuple[Vector, Vector]] = (), gap: float = 0.0, between: bool = True,
 ) -> Apart:  # fmt: skip
-    """Look at frames (n, 3) of a shell, perhaps with obstacles behind it: its vertices are the first `movable`, its faces
-    the first `shell`. Obstacles may do to each other what they like. `planes` are (normal, point) [m]; between frames
-    nothing may come within `gap` [m].
+    """Look at frames (n, 3) of a shell, perhaps with obstacles behind it: its vertices are the first `movable`, its
+    faces the first `shell`. Obstacles may do to each other what they like. `planes` are (normal, point) [m]; between
+    frames nothing may come within `gap` [m].
     """
     own = len(faces) if shell is None else shell
     crossing = np.array([np.count_nonzero(_meets_shell(x, faces, own)) for x in frames], dtype=np.int64)
