@@ -7,6 +7,7 @@ import pytest
 
 from bunraku import Animation
 from bunraku.cli import main
+from bunraku.direction import Take
 from bunraku.scenes import Panel, Study, band, resolution, sheet, uneven
 from bunraku.scenes.study import grid_mesh
 from bunraku.shots import FIGURES, Figure
@@ -53,6 +54,29 @@ def test_the_command_writes_sheet_table_takes_and_video(tiny, tmp_path, capsys) 
     names = {path.name for path in (tmp_path / "look").iterdir()}
     assert names == {"fig3.png", "fig3.txt", "fig3.mp4", "fig3_guide.usdc", "fig3_of_8_regions.usdc"}
     assert (tmp_path / "look/fig3.txt").read_text().splitlines()[-1] == "a remark"
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((None, None), "a remark"),
+        ((0, 0), "every step converged"),
+        ((0, 2), "a step used up its Newton iterations before it had converged: b on 2 of 3 frames"),
+    ],
+)
+def test_a_table_ends_with_whether_its_takes_converged(counts: tuple[int | None, int | None], said: str) -> None:
+    mesh = grid_mesh([0.0, 0.1], [0.0, 0.1])
+    still = Animation(mesh, np.arange(3) / 24.0, np.repeat(mesh.rest[None], 3, axis=0))
+    panels = [Panel(name, still, unconverged=count) for name, count in zip("ab", counts, strict=True)]
+    study = Study((Panel("guide", still, is_guide=True), *panels), ("m",), (("a", (1.0,)),), (0,), ("a remark",))
+    assert study.table()[-1] == said
+
+
+def test_a_panel_counts_the_frames_of_its_take_that_did_not_converge() -> None:
+    mesh = grid_mesh([0.0, 0.1], [0.0, 0.1])
+    still = Animation(mesh, np.arange(3) / 24.0, np.repeat(mesh.rest[None], 3, axis=0))
+    take = Take(still, {"converged": np.array([True, False, True])}, np.zeros((3, 4, 3)))
+    assert Panel.of("a", take).unconverged == 1
 
 
 def test_figures_are_listed_and_misspelt_ones_answered(capsys) -> None:

@@ -66,8 +66,8 @@ _WALK = (1, 31)
 
 FIGURES: dict[str, Figure] = {
     "cloth": Figure(
-        "twenty coarse previews of a thrown cloth, one chosen: preview, naive fine run, tracked fine run (TRACKS 5.1)",
-        lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0),
+        "twenty coarse previews of a thrown cloth, one chosen: preview, naive and tracked fine run (no contact yet)",
+        lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0), size=(360, 420),
     ),
     "fig3": Figure(
         "a rubber band is jerked: points, springs, velocities, averages", band, (0.05, -0.55, -1.0), style=_RUBBER

@@ -34,6 +34,12 @@ class LookTake:
     posed: Array
     """(t, n, 3) [m] where the guide's smooth surface has the shell's vertices"""
     take: Animation
+    unconverged: int
+    """frames on which a step used up its Newton iterations"""
+
+    def panel(self) -> Panel:
+        """The take, for a study."""
+        return Panel(self.name, self.take, unconverged=self.unconverged)
 
     def off(self) -> float:
         """[mm] from the guide's surface, root mean square over the shell, mean over the frames."""
@@ -56,7 +62,8 @@ def look_take(name: str, threads: int | None = None, frames: tuple[int, int] | N
     shell, tests = hierarchy(guide.mesh, chosen.settings["mesh"]["levels"])
     assert tests.prolongation is not None
     posed = np.stack([tests.prolongation @ x for x in guide.points])
-    return LookTake(name, guide, shell, posed, replace(take, times=guide.times))
+    unconverged = int(np.sum(~np.asarray(result.report.measured.arrays["converged"], dtype=bool)))
+    return LookTake(name, guide, shell, posed, replace(take, times=guide.times), unconverged)
 
 
 def looks(names: Sequence[str], moments: tuple[int, ...], threads: int | None = None) -> Study:
@@ -65,7 +72,7 @@ def looks(names: Sequence[str], moments: tuple[int, ...], threads: int | None = 
     first = takes[0]
     rows = [(one.name, (one.off(), _apart(one.shell, one.take.points, first.take.points))) for one in takes]
     return Study(
-        (Panel("guide", first.guide, is_guide=True), *(Panel(one.name, one.take) for one in takes)),
+        (Panel("guide", first.guide, is_guide=True), *(one.panel() for one in takes)),
         ("from the guide mm", f"from {first.name} mm"), tuple(rows), moments,
     )  # fmt: skip
 
@@ -76,7 +83,7 @@ def outfits(
     """Outfits of the walker on some of its frames, and how well its feet roll; moments count from the first frame."""
     takes = [look_take(name, threads, frames) for name in names]
     rows = [(one.name, (one.off(), *sole_distances(one))) for one in takes]
-    panels = Panel("guide", takes[0].guide, is_guide=True), *(Panel(one.name, one.take) for one in takes)
+    panels = Panel("guide", takes[0].guide, is_guide=True), *(one.panel() for one in takes)
     columns = "from the guide mm", "soles: averages mm", "soles: surface mm", "soles: furthest mm"
     return Study(panels, columns, tuple(rows), moments)
 
