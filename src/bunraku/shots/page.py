@@ -13,7 +13,7 @@ import numpy as np
 from .curves import Line, chart
 from .report import Measured, Report, Sentence, TakeOutcome, per_frame
 
-_MARKS = {"met": "✓", "missed": "!", "note": "·"}
+_MARKS = {"met": "✓", "missed": "!", "yielded": "~", "note": "·"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,10 @@ class Page:
 def _verdict(report: Report) -> tuple[str, str]:
     if report.outcome is TakeOutcome.STOPPED:
         return "stopped by physics", "missed"
-    if report.met is False:
+    if report.missed:
         return "direction missed", "missed"
+    if (yielded := int(report.measured.yielded.sum())) > 0:
+        return f"yielded on {yielded} of {len(report.measured.frames)} frames", "yielded"
     return ("direction met", "met") if report.measured.directed.any() else ("finished", "note")
 
 

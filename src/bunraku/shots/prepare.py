@@ -21,6 +21,7 @@ from bunraku.numerics import FactorisationError
 
 from .air import ShotAir, read_air
 from .carried import Carried, carried
+from .cautions import caution
 from .directing import shell_tests
 from .findings import Place
 from .inputs import InputFile, hashed, read_guide, read_rest
@@ -96,7 +97,9 @@ class Prepared:
         moving = np.zeros_like(self.guide.mesh.rest) if self.preroll else self.guide.velocity(time)
         return {"start": self.prolongation @ self.guide.at(time), "velocity": self.prolongation @ moving}
 
-    def _caps(self) -> dict[str, Any]:
+    @property
+    def caps(self) -> dict[str, Any]:
+        """What `tracking_job` is told of the largest force of direction, over seconds."""
         track, rate = self.table.track, self.clip.rate
         return {
             "cap": in_seconds(track.cap, rate), "cap_pressure": in_seconds(track.cap_pressure, rate),
@@ -120,7 +123,7 @@ class Prepared:
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
-            rest=self.rest, threads=threads, **self._caps(), **self.air.settings, **self._start(),
+            rest=self.rest, threads=threads, **self.caps, **self.air.settings, **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
@@ -155,7 +158,7 @@ def prepare(shot: Shot) -> Prepared:
     guide, shell = _moved(guide, -origin), shell.with_rest(shell.rest - origin)
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
-    return Prepared(
+    prepared = Prepared(
         shot=_resolved(shot, numbers), name=name, clip=clip, going=going,
         inputs=_inputs(name, guide_file, table) + air.inputs, air=air.about(origin),
         guide=guide, shell=shell, tests=tests, prolongation=prolongation,
@@ -163,6 +166,8 @@ def prepare(shot: Shot) -> Prepared:
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
     )  # fmt: skip
+    caution(prepared)
+    return prepared
 
 
 def _read_clip(shot: Shot, table: ObjectTable, place: Place) -> Any:

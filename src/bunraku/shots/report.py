@@ -39,7 +39,7 @@ class Sentence:
     """Something to know about a take."""
 
     kind: str
-    """"met", "missed" or "note\""""
+    """"met", "missed", "yielded" (to a cap, as asked) or "note\""""
     text: str
 
 
@@ -91,6 +91,11 @@ class Measured:
         force = np.linalg.norm(self.arrays["force"], axis=2)
         started = self.arrays["iterations"][:, None] == 0  # a frame without steps has no forces yet
         return capped & (away > MET * self.size) & (started | (force > 0.99 * pull))
+
+    @property
+    def yielded(self) -> Rows:
+        """(t,) bool: frames on which some region yielded."""
+        return np.any(self.yielding, axis=1)
 
     @property
     def directed(self) -> Rows:
@@ -158,14 +163,21 @@ class Report:
     def met(self) -> bool | None:
         """Whether guide and pins were met on every frame on which they had to be, and no frame is lacking.
 
-        None where nothing had to be met exactly.
+        A region that yields to its cap does as asked, but the guide is not met there. None where nothing had to be met
+        exactly.
         """
         m = self.measured
         if self.outcome is not TakeOutcome.FINISHED:
             return False
-        if not m.directed.any() and not m.held.any():
+        if not m.directed.any() and not m.held.any() and not m.yielded.any():
             return None
-        return not m.missed.any() and not (m.pin_gaps > MET * m.size).any()
+        return not self.missed and not m.yielded.any()
+
+    @property
+    def missed(self) -> bool:
+        """Whether guide or pins were missed somewhere without having yielded to a cap."""
+        m = self.measured
+        return bool(m.missed.any() or (m.pin_gaps > MET * m.size).any())
 
     @property
     def arrays(self) -> Mapping[str, Array]:
@@ -182,6 +194,7 @@ class Report:
             "story": self.story,
             "direction_met": self.met,
             "missed_frames": m.frames[m.missed],
+            "yielded_frames": m.frames[m.yielded],
             "sentences": [sentence.text for sentence in self.sentences],
             "animations": self.animations,
             "prims": dict(self.prims),
