@@ -149,6 +149,8 @@ def test_direction_that_yields_fails_under_strict_and_is_not_called_met(folder, 
     assert "less than the shell's weight" in err
     report = json.loads(Path("takes/box/v001/report.json").read_text())
     assert report["direction_met"] is False and report["yielded_frames"] == [2, 3] and report["missed_frames"] == []
+    assert len(report["yielded"]) == 8 and report["yielded"][0]["frames"] == [2, 3]
+    assert report["yielded"][0]["max_m"] == pytest.approx(max(report["per_frame"]["residual_m"]))
     assert (
         '<span class="badge yielded">yielded on 2 of 3 frames</span>' in Path("takes/box/v001/index.html").read_text()
     )

@@ -15,8 +15,14 @@ from bunraku.shots import Report, TakeOutcome, read_shot
 from bunraku.shots.curves import Line, chart
 from bunraku.shots.page import Page, _charts, _verdict
 from bunraku.shots.prepare import Prepared, prepare
-from bunraku.shots.report import Measured
+from bunraku.shots.report import Measured, per_frame
 from bunraku.shots.sentences import ranges, sentences, share
+from bunraku.shots.yielded import yielded_regions
+
+ORIGIN = {
+    "inputs": [{"key": "a", "path": "b", "sha256": "c" * 64}], "versions": {"numpy": "2"}, "solver": "s",
+    "threads": 2, "resumed": [{"done": 3, "differences": ["threads was 1, is 2"]}],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -121,8 +127,25 @@ def test_regions_that_yield_to_a_cap_are_told_and_neither_missed_nor_met(prepare
     report = Report("s", "o", TakeOutcome.FINISHED, "", capped, ())
     assert report.met is False and not report.missed and report.as_json()["yielded_frames"].tolist() == [13]
     assert _verdict(report) == ("yielded on 1 of 4 frames", "yielded")
+    (one,) = yielded_regions(prepared, capped)
+    assert {**one.as_json(), "frames": one.frames.tolist()} == {
+        "region": "guide vertex 1", "frames": [13], "max_m": 0.3
+    }  # fmt: skip
+    page = Page(replace(report, yielded=(one,)), "v001", "", ORIGIN, 1.0, False).html()
+    assert "<tr><th>guide vertex 1</th><td>0.3 m away at most, frames 13</td></tr>" in page
     uncapped = with_residual(measured, 2, 1, 0.3)
     assert uncapped.missed.tolist() == [False, False, True, False]
+
+
+def test_the_file_is_measured_where_the_guide_was_not_to_be_met_too(measured: Measured):
+    """What a spring or a cap leaves is a distance in the file as well, not zero."""
+    in_file = measured.arrays["residual"].copy()
+    in_file[2, 1] = 0.3
+    held = np.ones((4, 2))
+    held[2, 1] = 0.5
+    loose = replace(with_residual(measured, 2, 1, 0.3), in_file=in_file)
+    loose = replace(loose, arrays={**loose.arrays, "held": held})
+    assert per_frame(loose)["residual_in_file_m"][2] == 0.3 and not loose.missed.any()
 
 
 def test_where_all_regions_yield_nothing_is_called_met(prepared: Prepared, measured: Measured):
@@ -228,9 +251,7 @@ def test_the_page_is_whole_tells_the_sentences_and_loads_nothing_from_outside(pr
         "box", "<box>", TakeOutcome.STOPPED, "frame 15: it <broke>", measured,
         sentences(prepared, measured, "frame 15: it <broke>"), {"box": ("box.usdc",)},
     )  # fmt: skip
-    origin = {"inputs": [{"key": "a", "path": "b", "sha256": "c" * 64}], "versions": {"numpy": "2"}, "solver": "s",
-              "threads": 2, "resumed": [{"done": 3, "differences": ["threads was 1, is 2"]}]}  # fmt: skip
-    html = Page(report, "v007", "[shot]", origin, 12.0, True).html()
+    html = Page(report, "v007", "[shot]", ORIGIN, 12.0, True).html()
     assert "it &lt;broke&gt;" in html and "<broke>" not in html
     assert "stopped by physics" in html and "threads was 1, is 2" in html and html.count("<svg") == 4
     assert not re.search(r'(src|href)="(https?:)?//', html) and "<script" not in html

@@ -27,6 +27,7 @@ from .preview import Pair, Preview
 from .report import Measured, Report, TakeOutcome, distances, measure
 from .sentences import sentences
 from .timings import Timings
+from .yielded import yielded_regions
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +88,8 @@ class Outputs:
         return Report(
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
-            sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
+            sentences=sentences(self.prepared, measured, story),
+            yielded=yielded_regions(self.prepared, measured), animations={self.prepared.name: names},
             prims={name: prim for name in names if (prim := prim_of(self.prepared, name)) is not None},
         )  # fmt: skip
 
@@ -102,8 +104,8 @@ class Outputs:
         found = distances(self.prepared, (self.prepared.going.vertices_from(points) for points in written))
         if found is None:
             return measured
-        before = measured.in_file
-        if before is None or found.max(initial=0.0) > before.max(initial=0.0):
+        before, exact = measured.in_file, measured.exact  # the file is named for the regions that had to be met
+        if before is None or found[exact].max(initial=0.0) > before[exact].max(initial=0.0):
             measured = replace(measured, worst_file=name)
         return replace(measured, in_file=found if before is None else np.maximum(before, found))
 

@@ -44,6 +44,22 @@ class Sentence:
 
 
 @dataclass(frozen=True, eq=False)
+class YieldedRegion:
+    """A region that gave way to its cap."""
+
+    region: str
+    """its name, or the guide vertex it lies around"""
+    frames: Vector
+    """(t,) frame numbers"""
+    farthest: float
+    """[m] from the guide"""
+
+    def as_json(self) -> dict[str, Any]:
+        """What report.json holds."""
+        return {"region": self.region, "frames": self.frames, "max_m": self.farthest}
+
+
+@dataclass(frozen=True, eq=False)
 class Measured:
     """The numbers of the written frames; t frames, k regions."""
 
@@ -114,6 +130,11 @@ class Measured:
 
     @property
     def residual_in_file(self) -> Vector | None:
+        """(t,) [m] the largest of all regions, in the file."""
+        return None if self.in_file is None else np.max(self.in_file, axis=1, initial=0.0)
+
+    @property
+    def residual_exact_in_file(self) -> Vector | None:
         """(t,) [m] the largest of the regions that had to meet the guide, in the file."""
         return None if self.in_file is None else np.max(np.where(self.exact, self.in_file, 0.0), axis=1, initial=0.0)
 
@@ -121,8 +142,8 @@ class Measured:
     def missed(self) -> Rows:
         """(t,) bool: frames on which the guide had to be met and was not."""
         far = self.residual_exact.max(axis=1, initial=0.0) > MET * self.size
-        if self.residual_in_file is not None:
-            far |= self.residual_in_file > MET_IN_FILE * self.size
+        if self.residual_exact_in_file is not None:
+            far |= self.residual_exact_in_file > MET_IN_FILE * self.size
         return far & self.directed
 
     @property
@@ -158,6 +179,8 @@ class Report:
     """object → the files of its animation in the take's folder"""
     prims: Mapping[str, str] = field(default_factory=dict)
     """USD file → the prim in it that holds the result"""
+    yielded: tuple[YieldedRegion, ...] = ()
+    """the farthest first"""
 
     @property
     def met(self) -> bool | None:
@@ -195,6 +218,7 @@ class Report:
             "direction_met": self.met,
             "missed_frames": m.frames[m.missed],
             "yielded_frames": m.frames[m.yielded],
+            "yielded": [region.as_json() for region in self.yielded],
             "sentences": [sentence.text for sentence in self.sentences],
             "animations": self.animations,
             "prims": dict(self.prims),

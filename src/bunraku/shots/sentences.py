@@ -51,7 +51,7 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     else:
         frame, region = _peak(np.where(m.missed[:, None], m.residual_exact, -1.0))
         which = f"{missed} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])})"
-        where = f"at frame {m.frames[frame]:g} around {_place(prepared, region)}"
+        where = f"at frame {m.frames[frame]:g} around {place(prepared, region)}"
         yield Sentence(
             "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.missed)}, {where}."
         )
@@ -73,8 +73,8 @@ def _met_on(m: Measured) -> str:
 def _largest(m: Measured, rows: Rows) -> str:
     in_memory = float(m.residual_exact[rows].max())
     text = f"{length(in_memory)} ({share(in_memory / m.size)} of the size) in memory"
-    if m.residual_in_file is not None:
-        text += f", {length(float(m.residual_in_file[rows].max()))} in {m.worst_file}"
+    if m.residual_exact_in_file is not None:
+        text += f", {length(float(m.residual_exact_in_file[rows].max()))} in {m.worst_file}"
     return text
 
 
@@ -95,7 +95,7 @@ def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     frame, region = _peak(away)
     regions, frames = int(m.yielding.any(axis=0).sum()), m.frames[m.yielding.any(axis=1)]
-    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence(
         "yielded",
         f"Direction yielded on {len(frames)} of {_count(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
@@ -168,7 +168,7 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
-    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
 
 
@@ -185,7 +185,7 @@ def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence("note", f"{share(float(yielded[-1]))} of the {what} have set by frame {m.frames[by]:g}.")
 
 
-def _place(prepared: Prepared, region: int) -> str:
+def place(prepared: Prepared, region: int) -> str:
     """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
     if prepared.region_names:
         name = prepared.region_names[region]
