@@ -44,15 +44,18 @@ def painted(guide: TriMesh, guide_labels: Integers, shell: TriMesh, shell_labels
 
 
 def clusters(
-    guide: Animation, count: int = 200, *, compactness: float = 0.5, seed: int = 0, samples: int = 12
-) -> TestFunctions:
-    """`count` regions of the guide that fit it at every moment, for a shell that is the guide's own mesh.
+    guide: Animation, count: int = 200, *, compactness: float = 0.5, seed: int = 0, samples: int = 12,
+    shell: TriMesh | None = None,
+) -> TestFunctions:  # fmt: skip
+    """`count` regions of the guide that fit it at every moment.
 
-    `samples` poses are looked at, chosen by `seed`; `compactness` 1 makes round regions, 0 flat ones.
+    `shell` is the guide subdivided (`hierarchy(guide.mesh, levels=3)[0]`) or any mesh that lies on it; None: the own
+    mesh of the guide. `samples` poses are looked at, chosen by `seed`; `compactness` 1 makes round regions, 0 flat ones.
     """
     labels = animation_regions(guide, count, compactness=compactness, seed=seed, samples=samples).labels
     found = painted(guide.mesh, labels, guide.mesh, labels)
-    return replace(found, prolongation=sparse.eye_array(guide.mesh.point_count, format="csr"))
+    own = replace(found, prolongation=sparse.eye_array(guide.mesh.point_count, format="csr"))
+    return own.carried(guide.mesh, shell)
 
 
 def animation_regions(

@@ -56,9 +56,9 @@ class _Ladder:
 
 def scales(
     guide: Animation, scale: CurveLike, *, parts: Parts | None = None, compactness: float = 0.5, seed: int = 0,
-    samples: int = 12,
+    samples: int = 12, shell: TriMesh | None = None,
 ) -> TestFunctions:  # fmt: skip
-    """Regions about `scale` [m] across that follow the animation, for a shell that is the guide's own mesh.
+    """Regions about `scale` [m] across that follow the animation; `shell` as in `clusters`.
 
     `scale` may be keyed. `parts` gives parts of the guide a scale of their own: name → (faces as numbers or
     as (f,) flags, scale); the rest has `scale`.
@@ -71,7 +71,7 @@ def scales(
         for name, faces, own in _divided(guide.mesh, scale, parts or {})
         if len(faces)
     ]
-    return _functions(guide.mesh, ladders)
+    return _functions(guide.mesh, ladders).carried(guide.mesh, shell)
 
 
 def _divided(mesh: TriMesh, scale: CurveLike, parts: Parts) -> list[tuple[str, Integers, CurveLike]]:

@@ -15,8 +15,8 @@ _REACH = 3.0  # standard deviations after which a Gaussian counts as zero
 _MOST = 20_000
 
 
-def gaussians(guide: TriMesh, width: float, *, seed: int = 0) -> TestFunctions:
-    """Overlapping bumps `width` [m] across (two standard deviations), a width apart, on the guide's own mesh.
+def gaussians(guide: TriMesh, width: float, *, seed: int = 0, shell: TriMesh | None = None) -> TestFunctions:
+    """Overlapping bumps `width` [m] across (two standard deviations), a width apart; `shell` as in `clusters`.
 
     Distances run along edges, so a bump on an arm does not reach the body beside it. Together the bumps
     are one everywhere: as a scale to obey they stand between regions with sharp borders and the guide's own hats.
@@ -28,7 +28,7 @@ def gaussians(guide: TriMesh, width: float, *, seed: int = 0) -> TestFunctions:
     centres = _spread(graph, guide, float(width), seed)
     values = _bumps(graph, centres, 0.5 * float(width))
     identity = sparse.eye_array(guide.point_count, format="csr")
-    return TestFunctions(values, values, identity)
+    return TestFunctions(values, values, identity).carried(guide, shell)
 
 
 def _edge_graph(mesh: TriMesh) -> Sparse:
