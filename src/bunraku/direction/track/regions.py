@@ -49,8 +49,9 @@ def clusters(
 ) -> TestFunctions:  # fmt: skip
     """`count` regions of the guide that fit it at every moment.
 
-    `shell` is the guide subdivided (`hierarchy(guide.mesh, levels=3)[0]`) or any mesh that lies on it; None: the own
-    mesh of the guide. `samples` poses are looked at, chosen by `seed`; `compactness` 1 makes round regions, 0 flat ones.
+    `shell` is the guide subdivided (`hierarchy(guide.mesh, levels=3)[0]`) or any mesh that lies on it; None: the
+    guide's own mesh. `samples` poses are looked at, chosen by `seed`; `compactness` 1 makes round regions, 0 flat
+    ones.
     """
     labels = animation_regions(guide, count, compactness=compactness, seed=seed, samples=samples).labels
     found = painted(guide.mesh, labels, guide.mesh, labels)
