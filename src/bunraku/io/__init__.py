@@ -13,6 +13,7 @@ from .atomic import remove_leftovers as remove_leftovers
 from .atomic import write_json as write_json
 from .atomic import write_text as write_text
 from .axes import UNITS as UNITS
+from .axes import doubt_about_body as doubt_about_body
 from .axes import doubt_about_unit as doubt_about_unit
 from .axes import unit_name as unit_name
 from .cache import FrameCache as FrameCache
