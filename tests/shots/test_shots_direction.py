@@ -13,7 +13,7 @@ from bunraku.geometry import subdivide
 from bunraku.io import write_mesh
 from bunraku.motion import Animation
 from bunraku.scenes import box_mesh
-from bunraku.shots import read_shot
+from bunraku.shots import cautions, read_shot
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.region_sheet import face_regions
 
@@ -144,6 +144,15 @@ def test_retiming(made, files, guide: Animation) -> None:
         ([[1, 1], [1.5, 2]], "at least two whole frames"),
     ]:  # fmt: skip
         assert story in refusal(files, box={"guide": {"file": "guide.usda", "prim": "/box", "retime": keys}})
+
+
+def test_a_very_fine_shell_is_warned_of(made, caplog: pytest.LogCaptureFixture, monkeypatch) -> None:
+    monkeypatch.setattr(cautions, "_MANY", 97)
+    made({}, mesh={"levels": 1})
+    assert not caplog.text
+    made({}, mesh={"levels": 2})
+    assert "98 vertices (the guide's 8, split 2 times) and 8 regions" in caplog.text
+    assert "try: mesh = { levels = 1 }" in caplog.text
 
 
 def test_caps_that_cannot_carry_the_shell_are_warned_of(made, caplog: pytest.LogCaptureFixture) -> None:

@@ -105,6 +105,14 @@ def test_frames_rate_bind_frame_and_fit(folder: Path) -> None:
     np.testing.assert_allclose(bound.clip.animation.points[5], bound.clip.mesh.rest, atol=1e-12)
 
 
+def test_frames_that_are_not_there_are_counted_at_the_rate_of_the_shot(folder: Path, caplog) -> None:
+    with pytest.raises(
+        InputError, match=r"allowed: 0 to 2 at 12 frames/s; try: count frames at shot\.rate, not at the"
+    ):
+        prepare(shot(folder, shot={"rate": 12.0, "frames": [1, 5]}))
+    assert "no sample" not in caplog.text  # of frames that are refused nothing else is said
+
+
 @pytest.mark.parametrize(
     ("rig", "guide", "words"),
     [

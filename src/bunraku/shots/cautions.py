@@ -15,11 +15,27 @@ if TYPE_CHECKING:
     from .prepare import Prepared
 
 _log = logging.getLogger(__name__)
+_MANY, _MANY_REGIONS = 20_000, 2_000
 
 
 def caution(prepared: Prepared) -> None:
     """Warn of everything that is unlikely to be meant."""
+    _many_vertices(prepared)
     _caps_below_weight(prepared)
+
+
+def _many_vertices(prepared: Prepared) -> None:
+    """A shell that takes long, most likely for a default that was meant for coarse guides."""
+    count, levels = prepared.shell.point_count, prepared.table.mesh.split
+    if count <= _MANY:
+        return
+    regions = 0 if prepared.tests is None else prepared.tests.count
+    fewer = f"mesh = {{ levels = {levels - 1} }}" if levels else "a coarser mesh"
+    many = " and track = { method = 'clusters', count = 200 }" if regions > _MANY_REGIONS else ""
+    _log.warning(
+        "the shell has %d vertices (the guide's %d, split %d times) and %d regions: expect seconds to minutes a frame; "
+        "try: %s%s", count, prepared.clip.mesh.point_count, levels, regions, fewer, many,
+    )  # fmt: skip
 
 
 def _caps_below_weight(prepared: Prepared) -> None:

@@ -231,9 +231,12 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
         return low + np.arange(int(np.floor(high - low + 1e-6)) + 1, dtype=np.float64)
     first, last = shot.shot.frames
     if first < low - 1e-6 or last > high + 1e-6:
+        resampled = shot.shot.rate is not None and any(table.guide.rig for table in shot.object.values())
         place.at("frames").refuse(
-            "the guide has no such frames", got=f"{first} to {last}", allowed=f"{low:g} to {high:g}"
-        )
+            "the guide has no such frames", got=f"{first} to {last}",
+            allowed=f"{low:g} to {high:g} at {clip.rate:g} frames/s",
+            remedy="count frames at shot.rate, not at the skeleton's own rate" if resampled else "",
+        )  # fmt: skip
     return np.arange(first, last + 1, dtype=np.float64)
 
 
@@ -253,6 +256,7 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
             remedy="write 'usdc', or give shot.frames",
         )  # fmt: skip
     absent = ~np.isclose(numbers[:, None], clip.frames[None], rtol=0, atol=1e-6).any(axis=1)
+    absent &= (numbers > clip.frames[0]) & (numbers < clip.frames[-1])  # others are refused
     if absent.any():
         _log.warning(
             "%s: the guide has no sample on %d of %d frames; there it moves on a smooth curve through its samples, not "
