@@ -9,6 +9,7 @@ from scipy.sparse import csgraph
 from bunraku.contracts import Array, Integers, Sparse, input_error, is_between, need, whole_number
 from bunraku.geometry import TriMesh, edges
 
+from .regions import warn_of_edges
 from .test_functions import TestFunctions
 
 _REACH = 3.0  # standard deviations after which a Gaussian counts as zero
@@ -24,6 +25,7 @@ def gaussians(guide: TriMesh, width: float, *, seed: int = 0, shell: TriMesh | N
     need(TriMesh, "guide", guide, remedy="guide.mesh")
     if not is_between(width, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
         raise input_error("the width of test functions must be a length above zero", got=repr(width))
+    warn_of_edges("width", float(width), guide)
     graph = _edge_graph(guide)
     centres = _spread(graph, guide, float(width), seed)
     values = _bumps(graph, centres, 0.5 * float(width))
