@@ -23,6 +23,7 @@ from .files import content_hash as content_hash
 from .files import is_there as is_there
 from .files import same_file as same_file
 from .outgoing import Outgoing as Outgoing
+from .read import SUFFIXES as SUFFIXES
 from .read import check_there as check_there
 from .read import input_files as input_files
 from .read import read_animation as read_animation

@@ -186,7 +186,8 @@ def contents(folder: Path, object_name: str) -> list[Content]:
 
 def _guess(name: str) -> str:
     """About the files a demo puts beside its take."""
-    return {".toml": "the shot file, to change and to run again", ".usda": "the guide"}.get(Path(name).suffix, "")
+    known = {".toml": "the shot file, to change and to run again", ".usda": "the guide", ".usdc": "the guide"}
+    return known.get(Path(name).suffix, "")
 
 
 def _size(path: Path) -> int:
