@@ -16,7 +16,8 @@ from bunraku import Animation, InputError
 from bunraku.io import read_animation, read_clip, write_animation
 from bunraku.shots import FrameDone, Noticed, PictureDone, TakeOutcome, frames, read_shot
 from bunraku.shots.folder import TakeFolder, check_inputs, next_folder, point_latest, takes_of
-from bunraku.shots.force_sheet import _heaviest, force_sheet
+from bunraku.shots.faces import heaviest
+from bunraku.shots.force_sheet import force_sheet
 from bunraku.shots.prepare import prepare
 
 
@@ -226,9 +227,9 @@ def test_forces_are_as_light_as_they_are_strong(files):
 def test_of_regions_within_regions_the_force_of_the_held_one_is_shown():
     """Three faces: two in part 1 and one in part 2 of region 0, which is held first; then its parts are, 1 less."""
     weights = sparse.csr_array(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]))
-    assert _heaviest(weights, np.array([1.0, 0.3, 0.3])).tolist() == [0, 0, 0]
-    assert _heaviest(weights, np.array([0.0, 0.7, 1.0])).tolist() == [1, 1, 2]
-    assert _heaviest(weights, np.array([0.0, 0.0, 1.0])).tolist() == [-1, -1, 2]
+    assert heaviest(weights, np.array([1.0, 0.3, 0.3])).tolist() == [0, 0, 0]
+    assert heaviest(weights, np.array([0.0, 0.7, 1.0])).tolist() == [1, 1, 2]
+    assert heaviest(weights, np.array([0.0, 0.0, 1.0])).tolist() == [-1, -1, 2]
 
 
 def test_a_preview_that_fails_does_not_lose_the_take(files, monkeypatch, caplog):

@@ -97,12 +97,12 @@ class Shot:
 def read_shot(path: str | Path) -> Shot:
     """The shot of a TOML file; everything wrong with it is said at once, a line each."""
     file = Path(path)
+    if is_there(file) and not file.is_file() and not file.is_dir():
+        raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
+    if file.suffix.lower() in (*SUFFIXES, ".bvh") and file.is_file():
+        raise _not_a_shot(file)
     text = ""
     try:
-        if is_there(file) and not file.is_file() and not file.is_dir():
-            raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
-        if file.suffix.lower() in (*SUFFIXES, ".bvh") and file.is_file():
-            raise _not_a_shot(file)
         text = file.read_text(encoding="utf-8-sig")
         settings = tomllib.loads(text)
     except FileNotFoundError:
