@@ -16,10 +16,9 @@ SIZE = (480, 540)  # [pixels] of each picture
 _LEGEND = 36
 
 
-def force_sheet(prepared: Prepared, frames: Sequence[Frame], numbers: Sequence[float]) -> Image | None:
-    """A picture a frame and the scale in newtons below; None where nothing is directed."""
+def force_sheet(prepared: Prepared, frames: Sequence[Frame], numbers: Sequence[float], most: float) -> Image | None:
+    """A picture a frame and the scale up to `most` [N] below; None where nothing is directed."""
     forces = [np.linalg.norm(frame.report["force"], axis=1) for frame in frames]
-    most = max((float(one.max(initial=0.0)) for one in forces), default=0.0)
     if not most or prepared.tests is None:
         return None
     weights = face_weights(prepared.tests.shell, prepared.shell.faces)
