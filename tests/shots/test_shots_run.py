@@ -224,7 +224,7 @@ def test_forces_are_as_light_as_they_are_strong(files):
     assert force_sheet(prepared, both[:1], [1.0], 0.0) is None
 
 
-def test_the_picture_of_forces_shows_the_largest_and_its_scale_ends_there(files, monkeypatch):
+def test_the_picture_of_forces_shows_the_largest_and_its_scale_ends_there(files, guide, monkeypatch):
     """The frame that pulls hardest is none of the moments evenly spread, the first and the last."""
     shown = {}
 
@@ -236,7 +236,9 @@ def test_the_picture_of_forces_shows_the_largest_and_its_scale_ends_there(files,
     monkeypatch.setattr(outputs, "force_sheet", sheet)
     monkeypatch.setattr(outputs, "_MOMENTS", 3)
     monkeypatch.setattr(outputs.Preview, "make", lambda *words: None)
-    result = read_shot(files(output={"preview": True})).run(threads=1)
+    points = guide.points.copy()
+    points[3, 4:, 1] += 0.05  # a jerk
+    result = read_shot(files(guide=replace(guide, points=points), output={"preview": True})).run(threads=1)
     force = result.report.measured.force
     assert shown["most"] == shown["peak"] == force.max()
     assert 0 < np.argmax(force) < 5 and shown["numbers"] == [1.0, float(np.argmax(force)) + 1.0, 6.0]
