@@ -19,7 +19,7 @@ PYTHON = Path(os.environ.get("BUNRAKU_BLENDER_PYTHON") or HERE.parents[2] / ".ve
 
 @pytest.fixture
 def blender() -> Callable[..., dict[str, Any]]:
-    """blender(file, frames=[…]) → what Blender's importers make of a USD file, or of an OBJ with its PC2 cache: meshes, by
+    """blender(file, frames=[…]) → what Blender's importers make of a USD file, or of an OBJ with its PC2: meshes, by
     name, on those frames."""
     if not PYTHON.exists():
         pytest.skip(f"there is no Blender ({PYTHON}); `make test-blender` installs it")
