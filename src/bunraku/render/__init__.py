@@ -14,6 +14,7 @@ from .heat import legend as legend
 from .layout import GAP as GAP
 from .layout import PAPER as PAPER
 from .layout import contact_sheet as contact_sheet
+from .layout import footed as footed
 from .layout import moments as moments
 from .layout import picture_grid as picture_grid
 from .layout import rows_sheet as rows_sheet

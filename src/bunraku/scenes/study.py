@@ -19,6 +19,13 @@ class Panel:
     name: str
     animation: Animation
     is_guide: bool = False
+    caption: str = ""
+    """on pictures, where it is not the name"""
+
+    @property
+    def title(self) -> str:
+        """What pictures say."""
+        return self.caption or self.name
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bunraku.direction import Frame
-from bunraku.render import GAP, PAPER, STUDIO, Image, framing, heat, legend, picture, rows_sheet
+from bunraku.render import GAP, STUDIO, Image, footed, framing, heat, legend, picture, rows_sheet
 
 from .faces import face_weights, heaviest
 from .prepare import Prepared
@@ -33,7 +33,4 @@ def force_sheet(prepared: Prepared, frames: Sequence[Frame], numbers: Sequence[f
             )
         )
     sheet = rows_sheet([pictures], [f"frame {number:g}" for number in numbers], ["force of direction"])
-    below = legend(sheet.shape[1] - 2 * GAP, _LEGEND, "0 N", f"{most:.3g} N")
-    framed = np.full((_LEGEND + GAP, sheet.shape[1], 3), PAPER, dtype=np.uint8)
-    framed[:_LEGEND, GAP : GAP + below.shape[1]] = below
-    return np.concatenate([sheet, framed], axis=0)
+    return footed(sheet, legend(sheet.shape[1] - 2 * GAP, _LEGEND, "0 N", f"{most:.3g} N"))
