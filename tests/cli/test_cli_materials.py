@@ -36,7 +36,7 @@ def test_axes_are_listed(bunraku) -> None:
 
 
 def test_sheets_say_of_what_their_knobs_are_multiples_and_what_their_colours_mean() -> None:
-    assert own_sheet() == "x 1 is the demo's box: 0.2 MPa, 9 mm, 280 kg/m³, damping 0.5 ms"
+    assert own_sheet() == "x 1 is the demo's box: 0.2 MPa, 9 mm, 280 kg/m^3, damping 0.5 ms"
     shell = box_mesh()
     blank = np.full((90, 400, 3), 90, dtype=np.uint8)
     swinging = [[Shown(shell, (shell.rest,), "", np.linspace(0.0, 2.0, len(shell.faces)))]]

@@ -5,12 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from bunraku import Animation
 from bunraku.scenes.study import grid_mesh
+from bunraku.shots import region_sheet
 
+pytestmark = pytest.mark.usefixtures("small")
 HALVES = "track = { method = 'clusters', count = 2 }"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures a quarter as large, for speed."""
+    monkeypatch.setattr(region_sheet, "SIZE", (320, 320))
 
 
 def test_a_table_and_a_picture_in_as_many_colours(folder, bunraku) -> None:
@@ -42,7 +51,7 @@ def test_an_open_cloth_shows_its_regions_on_both_sides_and_has_no_region_without
     areas = [float(line.split()[3]) for line in out.splitlines() if line.startswith("vertex")]
     assert code == 0 and len(areas) == 36 and abs(sum(areas) - 1.0) < 1e-3  # the grid's one square metre
     assert min(areas) > 0.006  # a corner with one of two triangles of 0.02 m²: a third of it
-    front, back = np.split(np.asarray(Image.open("box_regions.png")).astype(int), [643])
+    front, back = np.array_split(np.asarray(Image.open("box_regions.png")).astype(int), 2)
     for side in (front, back):
         vivid = side[np.ptp(side, axis=2) > 60]
         hues = np.unique(np.argmax(vivid, axis=1) * 3 + np.argmin(vivid, axis=1))

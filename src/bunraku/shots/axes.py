@@ -190,15 +190,14 @@ def _explained(sheet: Image, axes: Axes, takes: Sequence[Sequence[Shown]]) -> Im
     width = sheet.shape[1] - 2 * GAP
     if axes.exposure:
         sheet = footed(sheet, legend(width, _LINE, "0 m/s", f"moves {_fastest(takes):.3g} m/s"))
-    return footed(sheet, burn_in(np.full((_LINE, width, 3), PAPER, dtype=np.uint8), own_sheet(), letters=0.55))
+    return footed(sheet, burn_in(np.full((_LINE, width, 3), PAPER, dtype=np.uint8), top_left=own_sheet(), letters=0.55))
 
 
 def own_sheet() -> str:
     """The box's material, of which the knobs say multiples; letters the pictures' font has."""
     stiff, thick = f"{_BOX['young'] / 1e6:g} MPa", f"{1e3 * _BOX['thickness']:g} mm"
-    return (
-        f"x 1 is the demo's box: {stiff}, {thick}, {_BOX['density']:g} kg/m³, damping {1e3 * _BOX['bend_damping']:g} ms"
-    )
+    heavy, damped = f"{_BOX['density']:g} kg/m^3", f"damping {1e3 * _BOX['bend_damping']:g} ms"
+    return f"x 1 is the demo's box: {stiff}, {thick}, {heavy}, {damped}"
 
 
 def _title(knob: Knob, value: float) -> str:
