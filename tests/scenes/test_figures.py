@@ -80,6 +80,18 @@ def test_a_panel_counts_the_frames_of_its_take_that_did_not_converge() -> None:
     assert Panel.of("a", take).unconverged == 1
 
 
+def test_it_says_what_it_does_and_an_interruption_leaves_nothing(tmp_path, capsys, monkeypatch) -> None:
+    said = []
+
+    def interrupted(threads: int | None) -> Study:
+        said.append(capsys.readouterr().out)
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(FIGURES, "fig3", Figure("a title", interrupted, (0.0, -1.0, -1.0)))
+    assert main(["figures", "fig3", "--out", str(tmp_path / "look")]) == 130
+    assert "fig3: a title" in said[0] and "simulating" in said[0] and not (tmp_path / "look").exists()
+
+
 def test_figures_are_listed_and_misspelt_ones_answered(capsys) -> None:
     assert main(["figures"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(FIGURES)

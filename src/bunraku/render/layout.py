@@ -120,6 +120,16 @@ def picture_grid(
     return sheet
 
 
+def footed(sheet: Image, strip: Image) -> Image:
+    """The sheet (h, w, 3) with a strip below it, such as a legend, at most as wide as its pictures."""
+    check_picture(sheet, "sheet")
+    check_picture(strip, "strip")
+    below = np.full((strip.shape[0] + GAP, sheet.shape[1], 3), PAPER, dtype=np.uint8)
+    width = min(strip.shape[1], sheet.shape[1] - 2 * GAP)
+    below[: strip.shape[0], GAP : GAP + width] = strip[:, :width]
+    return np.concatenate([sheet, below], axis=0)
+
+
 def _small(image: Image, size: tuple[int, int]) -> Image:
     return np.array(PillowImage.fromarray(image).resize(size, PillowImage.Resampling.LANCZOS))
 

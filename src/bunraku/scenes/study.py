@@ -22,11 +22,18 @@ class Panel:
     is_guide: bool = False
     unconverged: int | None = None
     """frames on which a step used up its Newton iterations; None for what was not simulated"""
+    caption: str = ""
+    """on pictures, where it is not the name"""
 
     @staticmethod
     def of(name: str, take: Take) -> Panel:
         """Of a take, with what it tells of its steps."""
         return Panel(name, take.animation, unconverged=int(np.sum(np.logical_not(take.report["converged"]))))
+
+    @property
+    def title(self) -> str:
+        """What pictures say."""
+        return self.caption or self.name
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from .demos import demo, write_demo
 from .report import TakeOutcome
 from .run import run_shot
 
+_FIRST_LOOKS = {"bag": "vinyl", "walker": "felt"}
 _SOLE = 0.02  # [m] what of the walker at rest lies lower is its soles
 
 
@@ -66,14 +67,18 @@ def look_take(name: str, threads: int | None = None, frames: tuple[int, int] | N
     return LookTake(name, guide, shell, posed, replace(take, times=guide.times), unconverged)
 
 
+def look_of(name: str) -> str:
+    """What pictures call a demo's look: 'flowy' of 'bag_flowy'; the first look of each has a name of its own."""
+    return _FIRST_LOOKS.get(name) or name.split("_", 1)[1]
+
+
 def looks(names: Sequence[str], moments: tuple[int, ...], threads: int | None = None) -> Study:
     """Looks of one guide, and how far they are from it and from the first of them."""
     takes = [look_take(name, threads) for name in names]
     first = takes[0]
     rows = [(one.name, (one.off(), _apart(one.shell, one.take.points, first.take.points))) for one in takes]
     return Study(
-        (Panel("guide", first.guide, is_guide=True), *(one.panel() for one in takes)),
-        ("from the guide mm", f"from {first.name} mm"), tuple(rows), moments,
+        _panels(takes), ("from the guide mm", f"from {first.name} mm"), tuple(rows), moments,
     )  # fmt: skip
 
 
@@ -83,9 +88,13 @@ def outfits(
     """Outfits of the walker on some of its frames, and how well its feet roll; moments count from the first frame."""
     takes = [look_take(name, threads, frames) for name in names]
     rows = [(one.name, (one.off(), *sole_distances(one))) for one in takes]
-    panels = Panel("guide", takes[0].guide, is_guide=True), *(one.panel() for one in takes)
     columns = "from the guide mm", "soles: averages mm", "soles: surface mm", "soles: furthest mm"
-    return Study(panels, columns, tuple(rows), moments)
+    return Study(_panels(takes), columns, tuple(rows), moments)
+
+
+def _panels(takes: Sequence[LookTake]) -> tuple[Panel, ...]:
+    own = (replace(one.panel(), caption=look_of(one.name)) for one in takes)
+    return Panel("guide", takes[0].guide, is_guide=True), *own
 
 
 def sole_distances(one: LookTake) -> tuple[float, float, float]:

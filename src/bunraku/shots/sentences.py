@@ -18,8 +18,8 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
     told = [_stopped(prepared, m, story)] if story else []
     if len(m.frames):
         told += [
-            *_direction(prepared, m),
             *_yielded(prepared, m),
+            *_direction(prepared, m),
             *_loosened(m),
             *_freer(m),
             *_pins(prepared, m),
@@ -41,16 +41,17 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence("note", "No direction was asked for: the shell moved by physics alone.")
         return
     directed, missed = int(m.directed.sum()), int(m.missed.sum())
+    if not directed and m.yielded.any():
+        return  # told already
     if not directed:
         yield Sentence("note", "On no frame had the guide to be met exactly.")
     elif not missed:
-        which = f"all {directed} frames" + ("" if directed == len(m.frames) else " that ask for it")
         gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
-        yield Sentence("met", f"Direction met on {which}: {gap}.")
+        yield Sentence("met", f"{_met_on(m)}: {gap}.")
     else:
         frame, region = _peak(np.where(m.missed[:, None], m.residual_exact, -1.0))
         which = f"{missed} of {_count(directed, 'frame')} ({ranges(m.frames[m.missed])})"
-        where = f"at frame {m.frames[frame]:g} around {_place(prepared, region)}"
+        where = f"at frame {m.frames[frame]:g} around {place(prepared, region)}"
         yield Sentence(
             "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.missed)}, {where}."
         )
@@ -59,11 +60,21 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence("note", f"The shot starts in the rest shape, as asked: there the guide is up to {away} away.")
 
 
+def _met_on(m: Measured) -> str:
+    """Where direction was met: on which frames, and whether by all regions that had to."""
+    if m.yielded.any():
+        return f"Direction met by the regions that did not yield, on {_count(int(m.directed.sum()), 'frame')}"
+    directed = int(m.directed.sum())
+    which = "the one frame" if directed == 1 else f"all {directed} frames"
+    asks = " that asks for it" if directed == 1 else " that ask for it"
+    return f"Direction met on {which}{'' if directed == len(m.frames) else asks}"
+
+
 def _largest(m: Measured, rows: Rows) -> str:
     in_memory = float(m.residual_exact[rows].max())
     text = f"{length(in_memory)} ({share(in_memory / m.size)} of the size) in memory"
-    if m.residual_in_file is not None:
-        text += f", {length(float(m.residual_in_file[rows].max()))} in {m.worst_file}"
+    if m.residual_exact_in_file is not None:
+        text += f", {length(float(m.residual_exact_in_file[rows].max()))} in {m.worst_file}"
     return text
 
 
@@ -78,17 +89,18 @@ def _loosened(m: Measured) -> Iterator[Sentence]:
 
 
 def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
-    """Regions whose cap was reached: missed by as much as was asked for."""
+    """Regions whose cap was reached: away from the guide, as asked, and so not met."""
     away = np.where(m.yielding, m.arrays["residual"], 0.0)
     if not m.regions or not away.any():
         return
     frame, region = _peak(away)
     regions, frames = int(m.yielding.any(axis=0).sum()), m.frames[m.yielding.any(axis=1)]
-    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence(
-        "note",
-        f"{regions} of {_count(m.regions, 'region')} yielded, as asked, where the guide would have pulled harder than "
-        f"the cap (frames {ranges(frames)}): the farthest is {length(float(away[frame, region]))} away, {where}.",
+        "yielded",
+        f"Direction yielded on {len(frames)} of {_count(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
+        f"{_count(m.regions, 'region')} gave way, as asked, where the guide would have pulled harder than the cap; the "
+        f"farthest is {length(float(away[frame, region]))} away, {where}.",
     )
 
 
@@ -156,7 +168,7 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
-    where = f"around {_place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
 
 
@@ -173,7 +185,7 @@ def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence("note", f"{share(float(yielded[-1]))} of the {what} have set by frame {m.frames[by]:g}.")
 
 
-def _place(prepared: Prepared, region: int) -> str:
+def place(prepared: Prepared, region: int) -> str:
     """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
     if prepared.region_names:
         name = prepared.region_names[region]
