@@ -33,6 +33,8 @@ material = { young = 1e6, weft = 6e5, shear = 1e5, poisson = 0.2, thickness = 4e
 warp = "uv"
 ```
 
+In Python a table is a dictionary: `bk.track(…, material={"preset": "cotton", "weight": 150})`.
+
 ![Every preset laid over a round stand](pictures/swatches.webp)
 
 `bunraku swatches` draws this picture: a square of 36 cm of each preset on a stand of 18 cm, as in the drape test of

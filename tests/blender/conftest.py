@@ -19,7 +19,8 @@ PYTHON = Path(os.environ.get("BUNRAKU_BLENDER_PYTHON") or HERE.parents[2] / ".ve
 
 @pytest.fixture
 def blender() -> Callable[..., dict[str, Any]]:
-    """blender(file, frames=[…]) → what Blender's importer makes of a USD file: meshes, by name, on those frames."""
+    """blender(file, frames=[…]) → what Blender's importers make of a USD file, or of an OBJ with its PC2: meshes, by
+    name, on those frames."""
     if not PYTHON.exists():
         pytest.skip(f"there is no Blender ({PYTHON}); `make test-blender` installs it")
 

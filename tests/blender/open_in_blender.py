@@ -1,4 +1,5 @@
-"""Run by Blender's Python: import a USD file and print its meshes on some frames as json."""
+"""Run by Blender's Python: import a USD file, or an OBJ moved by the PC2 cache beside it, and print its meshes on some
+frames as json. The cache starts at the first of the frames."""
 
 # pyright: reportMissingImports=false
 
@@ -12,7 +13,13 @@ import bpy
 
 def main(path: str, frames: list[float]) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.wm.usd_import(filepath=path, import_guide=False)
+    if path.endswith(".obj"):
+        bpy.ops.wm.obj_import(filepath=path)
+        (thing,) = bpy.data.objects
+        cache = thing.modifiers.new("cache", "MESH_CACHE")
+        cache.cache_format, cache.filepath, cache.frame_start = "PC2", path.replace(".obj", ".pc2"), frames[0]
+    else:
+        bpy.ops.wm.usd_import(filepath=path, import_guide=False)
     found: dict[str, dict] = {}
     for frame in frames:
         bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))

@@ -67,3 +67,16 @@ def test_an_obj_guide_gives_a_stage_of_its_own(blender: Callable[..., dict[str, 
     assert shell["polygons"] == [[0, 1, 2, 3]] and shell["uv"] == ["st"]
     rise = np.array(shell["points"][1]) - np.array(shell["points"][0])
     assert np.allclose(np.linalg.norm(rise, axis=1), 0.1, atol=1e-6)
+
+
+def test_a_cache_moves_the_obj_beside_it_as_the_pipeline_page_says(
+    blender: Callable[..., dict[str, Any]], clip: Clip, tmp_path: Path
+) -> None:
+    """Imported with the importer's defaults, no other setting than the first frame."""
+    going, motion = Outgoing.of(clip, 1), moved(clip, 1)
+    samples = [going.sample(f, x, None) for f, x in zip(clip.frames, motion.points, strict=True)]
+    write_frames(tmp_path / "coat.pc2", going.surface, samples, rate=24.0)
+    (coat,) = blender(tmp_path / "coat.obj", FRAMES).values()
+    for frame, points in zip(FRAMES, coat["points"], strict=True):
+        meant = in_blender(samples[int(frame) - 1].points) / 100  # the file is in metres
+        assert np.abs(np.array(points) - meant).max() < 1e-5, frame

@@ -10,14 +10,20 @@ import pytest
 from PIL import Image
 
 from bunraku.direction.track import hierarchy, tracking_job
+from bunraku.scenes import box_mesh
 from bunraku.shots import SwatchSettings, swatches
-from bunraku.shots.axes import AXES, bent, material_at
+from bunraku.shots.axes import AXES, Shown, _explained, bent, material_at, own_sheet
 
 
 def test_swatches_differ_and_stand_on_one_sheet(folder, bunraku) -> None:
     code, out, err = bunraku("swatches", "silk", "leather", "--cells", "12", "--seconds", "0.6", "--out", "look")
     assert code == 0, err
-    assert "1 of 2: silk" in out and "2 of 2: leather" in out and "wrote look/swatches.png" in out
+    assert (
+        out.startswith("letting down 2 swatches")
+        and "1 of 2: silk" in out
+        and "2 of 2: leather" in out
+        and "wrote look/swatches.png" in out
+    )
     sheet = np.asarray(Image.open("look/swatches.png")).astype(int)
     assert sheet.shape == (4 + 424, 4 + 2 * 424, 3)
     left, right = sheet[4:424, 4:424], sheet[4:424, 428:848]
@@ -29,13 +35,25 @@ def test_axes_are_listed(bunraku) -> None:
     assert code == 0 and [line.split()[0] for line in out.splitlines()] == ["bending", "plastic", "damping"]
 
 
+def test_sheets_say_of_what_their_knobs_are_multiples_and_what_their_colours_mean() -> None:
+    assert own_sheet() == "x 1 is the demo's box: 0.2 MPa, 9 mm, 280 kg/m^3, damping 0.5 ms"
+    shell = box_mesh()
+    blank = np.full((90, 400, 3), 90, dtype=np.uint8)
+    swinging = [[Shown(shell, (shell.rest,), "", np.linspace(0.0, 2.0, len(shell.faces)))]]
+    plain, scaled = (_explained(blank, AXES[name], swinging) for name in ("bending", "damping"))
+    assert plain.shape == (130, 400, 3) and scaled.shape == (170, 400, 3)
+    strip = scaled[90:126, 4:-4].astype(int)
+    assert strip[:12, 0].sum() + 200 < strip[:12, -1].sum()  # dark is still, light is fast
+
+
 def numbers(bunraku, name: str, levels: int) -> np.ndarray:
     """(2, 2) what the pictures of a small sheet say, rows by columns; the sheet is there and has its size."""
     code, out, err = bunraku("axes", name, "--grid", "2", "--levels", str(levels), "--threads", "1", "--out", "new")
     assert code == 0 and "stopped" not in out, err
     assert re.findall(r"^(\d) of 4: ", out, re.MULTILINE) == list("1234") and f"wrote new/axes_{name}.png" in out
     with Image.open(f"new/axes_{name}.png") as sheet:
-        assert sheet.size == (210 + 2 * 424, 52 + 2 * 424)
+        strips = 2 if name == "damping" else 1  # its colours have a scale
+        assert sheet.size == (210 + 2 * 424, 52 + 2 * 424 + strips * 40)
     found = re.findall(r": (?:bent|moves) (\S+?)(?:/m| m/s)$", out, re.MULTILINE)
     return np.array(found, dtype=float).reshape(2, 2)
 

@@ -55,6 +55,20 @@ def test_bad_shot_files(folder, bunraku, text: str, said: str):
     assert said in refused(folder, bunraku)
 
 
+def test_a_guide_in_the_place_of_a_shot_is_answered_with_a_shot_that_runs(folder, bunraku):
+    code, _, err = bunraku("run", "guide.usda")
+    assert code == 2 and "guide.usda: is a guide, not a shot" in err
+    lines = [line.removeprefix("bunraku:   ") for line in err.splitlines() if line.startswith("bunraku:   ")]
+    assert "write these lines to guide.toml" in err and len(lines) == 3
+    (folder.path / "guide.toml").write_text("\n".join(lines))
+    assert bunraku("run", "guide.toml", "--dry-run")[0] == 0
+    (folder.path / "walk.bvh").write_text("HIERARCHY")
+    assert 'rig = { skeleton = "walk.bvh", fit = true }' in bunraku("run", "walk.bvh")[2]
+    assert "no such file" in bunraku("run", "gone.usda")[2]
+    os.mkfifo(folder.path / "pipe.toml")
+    assert "is no ordinary file" in bunraku("run", "pipe.toml")[2]
+
+
 def test_misspelt_keys_are_all_told_with_the_nearest(folder, bunraku):
     folder.box("matreial = 'vinyl'\ntrak = { strength = 1 }", tables="[phisics]\n[shot]\nframse = [1, 2]")
     lines = refused(folder, bunraku).splitlines()

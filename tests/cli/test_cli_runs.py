@@ -142,6 +142,20 @@ def test_direction_that_is_missed_fails_only_under_strict(folder, bunraku):
     assert bunraku("run", "box.toml", "--strict")[0] == 0
 
 
+def test_direction_that_yields_fails_under_strict_and_is_not_called_met(folder, bunraku):
+    folder.box("mesh = { levels = 0 }\ntrack = { cap = 0.001 }")
+    code, out, err = bunraku("run", "box.toml", "--strict", "--frames", "1-3")
+    assert code == 4 and "Direction yielded on 2 of 3 frames (2–3)" in out
+    assert "less than the shell's weight" in err
+    report = json.loads(Path("takes/box/v001/report.json").read_text())
+    assert report["direction_met"] is False and report["yielded_frames"] == [2, 3] and report["missed_frames"] == []
+    assert len(report["yielded"]) == 8 and report["yielded"][0]["frames"] == [2, 3]
+    assert report["yielded"][0]["max_m"] == pytest.approx(max(report["per_frame"]["residual_m"]))
+    assert (
+        '<span class="badge yielded">yielded on 2 of 3 frames</span>' in Path("takes/box/v001/index.html").read_text()
+    )
+
+
 def test_another_rest_shape_takes_nothing_from_the_direction(folder, bunraku):
     mesh = box_mesh()
     write_mesh(folder.path / "rest.obj", mesh.with_rest(mesh.rest * np.where(mesh.rest[:, 1:2] > 0.3, 1.02, 1.0)))

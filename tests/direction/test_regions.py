@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import InputError
-from bunraku.direction.track import clusters, hierarchy, painted, track
+from bunraku.direction.track import clusters, gaussians, hierarchy, painted, scales, track
 from bunraku.geometry import TriMesh, lumped_mass, subdivide
 from bunraku.motion import Animation
 from bunraku.scenes import box_mesh
@@ -38,6 +38,33 @@ def test_more_clusters_come_nearer_to_the_guide(fine: Animation) -> None:
         take = track(fine, fine.mesh, clusters(fine, count=count, seed=0), material="vinyl", threads=1)
         apart.append(np.sqrt(np.mean((take.animation.points - fine.points) ** 2)))
     assert apart[0] > apart[1] > apart[2]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda guide, shell: clusters(guide, 5, shell=shell),
+        lambda guide, shell: scales(guide, 0.5, shell=shell),
+        lambda guide, shell: gaussians(guide.mesh, 0.6, shell=shell),
+    ],
+    ids=["clusters", "scales", "gaussians"],
+)
+def test_regions_of_the_guide_are_carried_to_any_shell(twist: Animation, make) -> None:
+    """To the guide subdivided exactly as the guide's own hats are; to another mesh by nearest places."""
+    shell, hats = hierarchy(twist.mesh, 2)
+    found = make(twist, shell)
+    assert found.count > 1 and found.embedding is None
+    assert abs(found.shell - found.guide @ hats.shell).max() == 0.0
+    take = track(twist, shell, found, material="vinyl", threads=1)
+    assert take.report["residual"].max() < 1e-12 * shell.size
+    other = TriMesh(shell.rest[::-1], shell.point_count - 1 - shell.faces)  # numbered from behind: no subdivision
+    hung = make(twist, other)
+    assert hung.embedding is not None and abs(hung.shell - found.shell[:, ::-1]).max() < 1e-12
+
+
+def test_regions_of_another_mesh_are_refused_with_the_way_out(twist: Animation) -> None:
+    with pytest.raises(InputError, match=r"belong to other meshes .*try: clusters\(guide, 200, shell=shell\)"):
+        track(twist, subdivide(twist.mesh, 1)[0], clusters(twist, 3), threads=1)
 
 
 def test_painted_regions_on_different_meshes_agree_on_average(twist: Animation) -> None:

@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 
 from bunraku.contracts import InputError
-from bunraku.direction.track import TestFunctions, hierarchy, pointwise
+from bunraku.direction.track import TestFunctions, gaussians, hierarchy, pointwise, scales
 from bunraku.geometry import area_mass_matrix
+from bunraku.motion import Animation
 from bunraku.scenes import box_mesh
 from bunraku.testing import sheet
 
@@ -80,3 +81,17 @@ def test_rows_that_follow_from_others_are_found_across_blocks_as_by_rank() -> No
     found = dependent_rows(sparse.csr_array(rows))
     assert len(found) == 400 - np.linalg.matrix_rank(rows) == len(sums)
     assert np.linalg.matrix_rank(np.delete(rows, found, axis=0)) == 400 - len(sums)
+
+
+def test_a_scale_finer_than_the_guides_edges_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    mesh = sheet(4, 4)
+    edge = float(np.linalg.norm(mesh.rest[mesh.faces[0, 1]] - mesh.rest[mesh.faces[0, 0]]))
+    still = Animation(mesh, np.arange(2) / 24.0, np.tile(mesh.rest, (2, 1, 1)))
+    scales(still, 2 * edge)
+    gaussians(mesh, 2 * edge)
+    assert not caplog.text
+    scales(still, [(0.0, 2 * edge), (1.0, 0.1 * edge)])
+    assert "the finest scale it can direct is about that" in caplog.text and f"not {0.1 * edge:.2g} m" in caplog.text
+    caplog.clear()
+    gaussians(mesh, 0.1 * edge)
+    assert "width: the guide's edges are" in caplog.text

@@ -17,7 +17,7 @@ from bunraku.cli import main
 from bunraku.cli.shows import JsonShow
 from bunraku.io import write_animation
 from bunraku.scenes import box_mesh
-from bunraku.shots import PictureDone
+from bunraku.shots import PictureDone, region_sheet
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SHOT = """\
@@ -92,6 +92,38 @@ def test_the_python_of_the_pipeline_page_runs(folder: Path, capsys: pytest.Captu
     assert all(float(residual) <= 1e-9 for _, residual in lines)
     result = bunraku.read_shot("shot.toml").run(out="folder")  # what the page says next
     assert result.folder == folder / "folder" and (folder / "folder/report.json").is_file()
+
+
+def test_every_command_of_the_first_guide_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(region_sheet, "SIZE", (120, 120))
+    page = (DOCS / "first_guide.md").read_text(encoding="utf-8")
+    (snippet,), (shot,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("python", "toml"))
+    exec(compile(snippet, "first_guide.md", "exec"), {})
+    (tmp_path / "flag.toml").write_text(shot)
+    commands = re.findall(r"^bunraku (.*)$", page, re.MULTILINE)
+    assert commands == ["check flag.usda", "run flag.toml --dry-run", "regions flag.toml", "run flag.toml"]
+    for words in commands[:-1]:
+        assert main(words.split()) == 0
+    out, err = capsys.readouterr()
+    assert "[warn" not in out + err and "warning" not in err  # nothing on the page is unlikely to be meant
+    assert "24 frames, 1 to 24" in out and re.search(r"shell of \d+ vertices, \d+ regions obey", out)
+    assert (tmp_path / "flag_regions.png").exists()
+    assert main([*commands[-1].split(), "--frames", "1-2", "--no-preview", "--strict"]) == 0
+    assert (tmp_path / "takes/flag/v001/flag.usdc").exists() and (tmp_path / "takes/flag/v001/index.html").exists()
+
+
+def test_pages_link_to_pages_that_exist_and_the_first_one_to_the_ones_an_artist_needs() -> None:
+    for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]:
+        for target in re.findall(r"\]\(([\w./-]+\.md)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).is_file(), f"{page.name} links to {target}"
+    first = (DOCS / "index.md").read_text(encoding="utf-8")
+    named = re.findall(r"^  - .*: (\w+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert {page.name for page in DOCS.glob("*.md")} == set(named)
+    for page in ("first_guide", "direction", "materials", "rigs", "files"):
+        assert f"({page}.md)" in first
 
 
 def test_the_doctor_says_what_the_page_of_files_shows(

@@ -155,6 +155,30 @@ def test_a_misspelt_preset_is_answered_with_the_nearest() -> None:
     assert as_material(material) is material
 
 
+def test_a_preset_with_changes_is_a_mapping() -> None:
+    cotton = preset("cotton")
+    light = as_material({"preset": "cotton", "weight": 150, "strain_limit": 0.06})
+    assert light.areal_mass == pytest.approx(0.150) and light.strain_limit == 0.06
+    assert (light.young, light.weft, light.thickness) == (cotton.young, cotton.weft, cotton.thickness)
+    assert as_material({"preset": "cotton"}) == cotton
+    assert as_material({"young": 2e6, "thickness": 1e-3}) == ShellMaterial(young=2e6, thickness=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("given", "story"),
+    [
+        ({"preset": "cotton", "wieght": 150}, r"no such key \(got 'wieght'\).*try: 'weight'"),
+        ({"weight": 150}, "needs a preset or at least young"),
+        ({"preset": "cottn"}, "unknown material .*try: 'cotton'"),
+        ({"preset": 3}, "preset of a material is a name"),
+        ({"preset": "cotton", "density": 100, "weight": 150}, "weight"),
+    ],
+)
+def test_changes_that_are_refused(given: dict[str, object], story: str) -> None:
+    with pytest.raises(InputError, match=story):
+        as_material(given)
+
+
 def test_laws() -> None:
     """Uniaxial plane stress: the compliance's first entry is 1/(E h); shear is G h; D = E h³/12(1 − ν²)."""
     young, poisson, thickness = np.array([2e6, 5e5]), np.array([0.3, -0.2]), np.array([1e-3, 4e-3])

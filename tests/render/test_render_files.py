@@ -15,7 +15,7 @@ import pytest
 from PIL import Image as PillowImage
 
 from bunraku.contracts import InputError, OutputError
-from bunraku.render import Image, contact_sheet, moments, side_by_side, write_png, write_video, write_webp
+from bunraku.render import Image, contact_sheet, moments, rows_sheet, side_by_side, write_png, write_video, write_webp
 from bunraku.render.video import frame_rate
 
 
@@ -218,6 +218,15 @@ def test_a_contact_sheet_has_the_guide_above_the_result() -> None:
     for wrong in [(guides[:7], results, [""] * 8), ([], [], []), ([guides[0]], [guides[0][:90]], [""])]:
         with pytest.raises(InputError):
             contact_sheet(*wrong)
+
+
+@pytest.mark.parametrize(("height", "letters"), [(240, 20), (720, 36)])
+def test_letters_of_a_sheet_grow_with_its_pictures_up_to_a_size(height: int, letters: int) -> None:
+    """A capital is about 0.7 of the font's size, and its outline a twelfth on either side."""
+    grey = np.full((height, 400, 3), 128, dtype=np.uint8)
+    sheet, bare = (rows_sheet([[grey]], [caption], [""]) for caption in ("H", ""))
+    rows = np.flatnonzero((sheet != bare).any(axis=(1, 2)))
+    assert len(rows) == pytest.approx(letters * (0.7 + 2 / 12), rel=0.15)
 
 
 def test_moments_are_spread_over_the_shot() -> None:

@@ -13,7 +13,21 @@ from render_shapes import grid, sphere
 
 from bunraku.contracts import Faces, InputError, Points
 from bunraku.geometry import TriMesh
-from bunraku.render import GUIDE, STUDIO, Camera, Style, drawing, framing, ground, light, picture, raster, shade
+from bunraku.render import (
+    GUIDE,
+    STUDIO,
+    Camera,
+    Style,
+    drawing,
+    framing,
+    ground,
+    lettered,
+    light,
+    picture,
+    raster,
+    seen_faces,
+    shade,
+)
 from bunraku.render.light import ball_directions, depth_maps, sky_visibility
 from bunraku.render.shade import KEY_TINT
 from bunraku.render.surface import surface
@@ -48,6 +62,22 @@ def test_back_faces_have_another_colour_and_hide_what_is_behind() -> None:
     for faces, channel in [(outside_near, 1), (inside_near, 0), (inside_near[::-1], 0)]:
         pixel = picture(x, faces, FRONT, size=SIZE, style=style)[90, 160]
         assert int(np.argmax(pixel)) == channel and pixel[channel] > pixel[1 - channel] + 40
+
+
+def test_paint_may_be_on_both_sides() -> None:
+    paint = np.array([[0.1, 0.1, 0.9]])
+    for both, channel in [(True, 2), (False, int(np.argmax(STUDIO.back)))]:
+        pixel = picture(TRIANGLE, ONE[:, ::-1], FRONT, size=SIZE, paint=paint, both_sides=both)[90, 160]
+        assert int(np.argmax(pixel)) == channel
+
+
+def test_each_pixel_knows_the_nearest_face_and_letters_stand_where_they_are_put() -> None:
+    x = np.concatenate([TRIANGLE - [0, 0, 1], 0.2 * TRIANGLE, [[np.nan] * 3]])
+    seen = seen_faces(x, np.array([[0, 1, 6], [0, 1, 2], [5, 4, 3]]), FRONT, SIZE)
+    assert seen.shape == (180, 320) and seen[90, 160] == 2 and seen[60, 160] == 1 and seen[5, 5] == -1
+    image = lettered(np.full((100, 200, 3), 90, dtype=np.uint8), [("8", 150, 40)], letters=0.2)
+    rows, columns = np.nonzero(image.min(axis=2) > 240)
+    assert abs(rows.mean() - 40) < 3 and abs(columns.mean() - 150) < 3 and len(rows) > 20
 
 
 def test_a_sphere_is_shaded_as_its_normals_say() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from bunraku import InputError, Skeleton, read_skeleton
 from bunraku.cli import main
 from bunraku.scenes import bag_mesh, mocap_bag
-from bunraku.shots import DEMOS
+from bunraku.shots import DEMOS, write_demo
 
 BACKFLIP = Path(__file__).parents[3] / "shared/data/mocap/cmu_88_01_backflip.bvh"
 
@@ -48,6 +49,26 @@ def test_a_body_that_only_moves_carries_the_bag_as_it_is(tmp_path: Path) -> None
     assert guide.frame_count == 3 and guide.times == pytest.approx(np.arange(3) / 24.0)
     for points, move in zip(guide.points, ([0, 0, 0], [0, 0, 0.09], [0, 0.09, 0.18]), strict=True):
         assert points == pytest.approx(rest + scale * np.array(move), abs=1e-9)
+
+
+def test_a_file_whose_z_is_up_is_refused_with_the_axis_and_read_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(x, y, z) of the file stands for (x, z, −y): the bag moves as by the same file with Y up."""
+    plain = mocap_bag(_skeleton(tmp_path, ["0 90 0 0 0 0", "0 90 9 0 0 0", "0 99 18 0 0 0"]))
+    offsets = re.compile(r"OFFSET (\S+) (\S+) (\S+)")
+    turned = offsets.sub(lambda one: f"OFFSET {one[1]} {-float(one[3]):g} {one[2]}", BVH)
+    path = tmp_path / "zup.bvh"
+    path.write_text(
+        turned + "".join(f"{root} {'0 ' * 15}\n" for root in ("0 0 90 0 0 0", "0 -9 90 0 0 0", "0 -18 99 0 0 0"))
+    )
+    with pytest.raises(InputError, match=r"does not stand upright along Y .*--up-axis Z"):
+        write_demo("bag", tmp_path / "y", path)
+    assert mocap_bag(read_skeleton(path, unit="cm", up_axis="Z")).points == pytest.approx(plain.points, abs=1e-9)
+    write_demo("bag", tmp_path / "z", path, "Z")
+    assert (tmp_path / "z/bag_mocap_guide.usda").exists()
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "bag", "--mocap", str(path)]) == 2
 
 
 def test_it_begins_facing_the_front_whatever_the_unit_and_the_heading(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from bunraku.render import Style
 from bunraku.scenes import BEATS, Panel, Study
 from bunraku.scenes.study import grid_mesh
 from bunraku.shots import BAG_LOOKS, DEMOS, FIGURES, WALKER_LOOKS, Figure, demo_files, study_sheet, write_demo
-from bunraku.shots.look_studies import look_take, sole_distances
+from bunraku.shots.look_studies import look_of, look_take, sole_distances
 
 
 def test_six_looks_have_one_guide_and_six_ways() -> None:
@@ -80,3 +80,12 @@ def test_the_walker_s_feet_roll_as_the_guide_s_do() -> None:
     """Averages to the rounding of a single-precision file, 6e-8 of a metre; points to a tenth of a region's 40 mm."""
     averages, mean, _ = sole_distances(look_take("walker", frames=(1, 14)))
     assert averages < 1e-4 and mean < 4.0
+
+
+def test_pictures_call_the_looks_as_the_captions_do() -> None:
+    assert [look_of(name) for name in BAG_LOOKS] == ["vinyl", "flowy", "accordion", "ridges", "crinkle", "wind"]
+    assert [look_of(name) for name in WALKER_LOOKS] == ["felt", "paper", "ribs", "balloon"]
+    for name, looks in (("fig9", BAG_LOOKS), ("outfits", WALKER_LOOKS)):
+        assert all(look_of(look) in FIGURES[name].title for look in looks)
+    panel = Panel("bag", DEMOS["bag"].guide(), caption=look_of("bag"))
+    assert panel.title == "vinyl" and Panel("guide", panel.animation).title == "guide"

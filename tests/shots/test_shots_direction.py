@@ -13,7 +13,7 @@ from bunraku.geometry import subdivide
 from bunraku.io import write_mesh
 from bunraku.motion import Animation
 from bunraku.scenes import box_mesh
-from bunraku.shots import read_shot
+from bunraku.shots import cautions, read_shot
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.region_sheet import face_regions
 
@@ -92,7 +92,7 @@ def test_caps(made) -> None:
     force = np.stack([np.linalg.norm(frame.report["force"], axis=1) for frame in frames])
     assert 0.49 < force.max() <= 0.5 * (1 + 1e-9)
     assert made({"stretch": 0.01}).table.track.stretch == 0.01
-    assert made({"cap_pressure": [[1, 100], [6, 10]]})._caps()["cap_pressure"][1] == (0.25, 10.0)
+    assert made({"cap_pressure": [[1, 100], [6, 10]]}).caps["cap_pressure"][1] == (0.25, 10.0)
 
 
 def test_the_outline(made, fine: Animation) -> None:
@@ -144,6 +144,32 @@ def test_retiming(made, files, guide: Animation) -> None:
         ([[1, 1], [1.5, 2]], "at least two whole frames"),
     ]:  # fmt: skip
         assert story in refusal(files, box={"guide": {"file": "guide.usda", "prim": "/box", "retime": keys}})
+
+
+def test_a_very_fine_shell_is_warned_of(made, caplog: pytest.LogCaptureFixture, monkeypatch) -> None:
+    monkeypatch.setattr(cautions, "_MANY", 97)
+    made({}, mesh={"levels": 1})
+    assert not caplog.text
+    made({}, mesh={"levels": 2})
+    assert "98 vertices (the guide's 8, split 2 times) and 8 regions" in caplog.text
+    assert "try: mesh = { levels = 1 }" in caplog.text
+
+
+def test_caps_that_cannot_carry_the_shell_are_warned_of(made, caplog: pytest.LogCaptureFixture) -> None:
+    """Eight regions; what they may pull with together is compared with the shell's weight."""
+    fields = made({}).material.at(0.0)
+    area = 2 * (0.5 * 0.5 + 2 * 0.5 * 0.7)  # [m²] of the box
+    weight = 9.81 * area * float(fields.density[0] * fields.thickness[0])
+    made({"cap": 1.01 * weight / 8})
+    made({"cap": 0.5 * weight / 8}, pins=[{"vertices": [0]}])
+    assert not caplog.text
+    made({"cap": [[1, weight], [6, 0.5 * weight / 8]]})
+    assert "track.cap: the caps of all 8 regions together allow" in caplog.text
+    assert f"at frame 6, less than the shell's weight of {weight:.2g} N" in caplog.text
+    assert "on 1 of 6 frames; try: at least 4 times as much" in caplog.text
+    caplog.clear()
+    made({"cap_pressure": 0.99 * weight / area})
+    assert "track.cap_pressure" in caplog.text and "on 6 of 6 frames" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import tomli_w
 from bunraku.contracts import InputError
 from bunraku.geometry import COLOUR, UV, Attribute, Scope, Subset, Surface
 from bunraku.io import Sample, read_poses, read_surface, write_frames, write_mesh
-from bunraku.shots import read_shot
+from bunraku.shots import contents, read_shot
 from bunraku.shots.prepare import prepare
 
 SEAM, LOOSE = 9, 12
@@ -157,6 +157,13 @@ def test_single_triangles_are_simulated(tmp_path: Path, bending: str) -> None:
     path = shot(tmp_path, formats=["usdc"])
     path.write_text(path.read_text() + f"[physics]\nbending = '{bending}'\n")
     assert read_shot(path).run().report.met
+
+
+def test_guides_beside_a_take_are_described_whatever_their_kind(tmp_path: Path) -> None:
+    for name in ("walker.usdc", "walker_guide.usdc", "walker.toml", "guide.usda"):
+        (tmp_path / name).write_text("")
+    about = {one.name: one.about for one in contents(tmp_path, "walker")}
+    assert about["walker.usdc"] == "the animation" and about["walker_guide.usdc"] == about["guide.usda"] == "the guide"
 
 
 def test_frames_without_a_sample_are_said(guide: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -17,11 +17,17 @@ from bunraku.shots.contact import ShotContact
 from bunraku.shots.contact_spec import ContactTable
 from bunraku.shots.curves import Line, chart
 from bunraku.shots.intersections import Intersections
-from bunraku.shots.page import Page, _charts
+from bunraku.shots.page import Page, _charts, _verdict
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.report import Measured, measure, per_frame
 from bunraku.shots.sentences import sentences
 from bunraku.shots.wording import ranges, share
+from bunraku.shots.yielded import yielded_regions
+
+ORIGIN = {
+    "inputs": [{"key": "a", "path": "b", "sha256": "c" * 64}], "versions": {"numpy": "2"}, "solver": "s",
+    "threads": 2, "resumed": [{"done": 3, "differences": ["threads was 1, is 2"]}],
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -106,18 +112,59 @@ def test_what_was_not_asked_for_is_not_missed(prepared: Prepared, measured: Meas
     assert told(prepared, free)[0] == "note: No direction was asked for: the shell moved by physics alone."
 
 
-def test_regions_that_yield_to_a_cap_are_told_and_not_missed(prepared: Prepared, measured: Measured):
-    capped = with_residual(measured, 2, 1, 0.3)
-    capped = replace(capped, arrays={**capped.arrays, "cap": np.full((4, 2), 5.0)})
+def yielding(m: Measured, *where: tuple[int, int]) -> Measured:
+    """Capped at 5 N, and 0.3 m away where told, pulled as hard as the cap allows."""
+    force, residual = m.arrays["force"].copy(), m.arrays["residual"].copy()
+    for frame, region in where:
+        force[frame, region], residual[frame, region] = [0.0, 5.0, 0.0], 0.3
+    return replace(m, arrays={**m.arrays, "cap": np.full((4, 2), 5.0), "force": force, "residual": residual})
+
+
+def test_regions_that_yield_to_a_cap_are_told_and_neither_missed_nor_met(prepared: Prepared, measured: Measured):
+    capped = yielding(measured, (2, 1))
     assert not capped.missed.any() and capped.exact.sum() == 7
     lines = told(prepared, capped)
-    assert lines[0].startswith("met: Direction met on all 4 frames")
-    assert lines[1] == (
-        "note: 1 of 2 regions yielded, as asked, where the guide would have pulled harder than the cap (frames 13): "
-        "the farthest is 0.3 m away, around guide vertex 1 at frame 13."
+    assert lines[0] == (
+        "yielded: Direction yielded on 1 of 4 frames (13): 1 of 2 regions gave way, as asked, where the guide would "
+        "have pulled harder than the cap; the farthest is 0.3 m away, around guide vertex 1 at frame 13."
     )
+    assert lines[1].startswith("met: Direction met by the regions that did not yield, on 4 frames: the largest")
+    report = Report("s", "o", TakeOutcome.FINISHED, "", capped, ())
+    assert report.met is False and not report.missed and report.as_json()["yielded_frames"].tolist() == [13]
+    assert _verdict(report) == ("yielded on 1 of 4 frames", "yielded")
+    (one,) = yielded_regions(prepared, capped)
+    assert {**one.as_json(), "frames": one.frames.tolist()} == {
+        "region": "guide vertex 1", "frames": [13], "max_m": 0.3
+    }  # fmt: skip
+    page = Page(replace(report, yielded=(one,)), "v001", "", ORIGIN, 1.0, False).html()
+    assert "<tr><th>guide vertex 1</th><td>0.3 m away at most, frames 13</td></tr>" in page
     uncapped = with_residual(measured, 2, 1, 0.3)
     assert uncapped.missed.tolist() == [False, False, True, False]
+
+
+def test_the_file_is_measured_where_the_guide_was_not_to_be_met_too(measured: Measured):
+    """What a spring or a cap leaves is a distance in the file as well, not zero."""
+    in_file = measured.arrays["residual"].copy()
+    in_file[2, 1] = 0.3
+    held = np.ones((4, 2))
+    held[2, 1] = 0.5
+    loose = replace(with_residual(measured, 2, 1, 0.3), in_file=in_file)
+    loose = replace(loose, arrays={**loose.arrays, "held": held})
+    assert per_frame(loose)["residual_in_file_m"][2] == 0.3 and not loose.missed.any()
+
+
+def test_where_all_regions_yield_nothing_is_called_met(prepared: Prepared, measured: Measured):
+    capped = yielding(measured, *((frame, region) for frame in range(4) for region in range(2)))
+    lines = told(prepared, capped)
+    assert lines[0].startswith("yielded: Direction yielded on 4 of 4 frames") and "Direction met" not in "".join(lines)
+    assert Report("s", "o", TakeOutcome.FINISHED, "", capped, ()).met is False
+
+
+def test_one_frame_is_one_frame(prepared: Prepared, measured: Measured):
+    held = np.zeros((4, 2))
+    held[0] = 1.0
+    one = replace(measured, arrays={**measured.arrays, "held": held})
+    assert told(prepared, one)[0].startswith("met: Direction met on the one frame that asks for it: ")
 
 
 def test_a_start_that_hangs_below_its_caps_yields(measured: Measured):
@@ -209,9 +256,7 @@ def test_the_page_is_whole_tells_the_sentences_and_loads_nothing_from_outside(pr
         "box", "<box>", TakeOutcome.STOPPED, "frame 15: it <broke>", measured,
         sentences(prepared, measured, "frame 15: it <broke>"), {"box": ("box.usdc",)},
     )  # fmt: skip
-    origin = {"inputs": [{"key": "a", "path": "b", "sha256": "c" * 64}], "versions": {"numpy": "2"}, "solver": "s",
-              "threads": 2, "resumed": [{"done": 3, "differences": ["threads was 1, is 2"]}]}  # fmt: skip
-    html = Page(report, "v007", "[shot]", origin, 12.0, True).html()
+    html = Page(report, "v007", "[shot]", ORIGIN, 12.0, True).html()
     assert "it &lt;broke&gt;" in html and "<broke>" not in html
     assert "stopped by physics" in html and "threads was 1, is 2" in html and html.count("<svg") == 4
     assert not re.search(r'(src|href)="(https?:)?//', html) and "<script" not in html

@@ -105,6 +105,14 @@ def test_frames_rate_bind_frame_and_fit(folder: Path) -> None:
     np.testing.assert_allclose(bound.clip.animation.points[5], bound.clip.mesh.rest, atol=1e-12)
 
 
+def test_frames_that_are_not_there_are_counted_at_the_rate_of_the_shot(folder: Path, caplog) -> None:
+    with pytest.raises(
+        InputError, match=r"allowed: 0 to 2 at 12 frames/s; try: count frames at shot\.rate, not at the"
+    ):
+        prepare(shot(folder, shot={"rate": 12.0, "frames": [1, 5]}))
+    assert "no sample" not in caplog.text  # of frames that are refused nothing else is said
+
+
 @pytest.mark.parametrize(
     ("rig", "guide", "words"),
     [
@@ -130,8 +138,37 @@ def test_a_skeleton_without_a_unit_is_asked_for_it(folder: Path) -> None:
     path = folder / "post.toml"
     body = {"guide": {"file": "post.obj", "unit": "m", "rig": {"skeleton": "bend.bvh"}}}
     path.write_text(tomli_w.dumps({"object": {"post": body}}))
-    with pytest.raises(InputError, match=r"bend\.bvh: the file does not say its unit.*unit = 'cm' or fit = true"):
+    with pytest.raises(InputError, match=r"bend\.bvh: the file does not say its unit.*fit = true, or unit = 'cm'"):
         prepare(bk.read_shot(path))
+    odd = (folder / "bend.bvh").read_text().replace("OFFSET 0 50 0", "OFFSET 0 13 0")  # 26 units, as the CMU files
+    (folder / "bend.bvh").write_text(odd)
+    with pytest.raises(InputError, match=r"try: fit = true$"):  # in inches it would be two feet tall
+        prepare(bk.read_shot(path))
+
+
+def test_a_skeleton_much_smaller_than_its_mesh_is_said(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    prepare(shot(folder))
+    assert not caplog.text
+    prepare(shot(folder, {"unit": 0.0066}))
+    assert "its bind pose is 0.66 m tall and the mesh 1 m" in caplog.text and "try: fit = true" in caplog.text
+    caplog.clear()
+    prepare(shot(folder, {"unit": 0.0066, "fit": True}))
+    assert not caplog.text
+
+
+def test_a_skeleton_that_stands_along_z_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    lying = (folder / "bend.bvh").read_text().replace("OFFSET 0 50 0", "OFFSET 0 0 50")
+    (folder / "bend.bvh").write_text(lying)
+    assert main(["check", "bend.bvh"]) == 0
+    assert "larger along Z (50 units) than along Y (0): if Z is up, say --up-axis Z." in capsys.readouterr().out
+    assert main(["check", "bend.bvh", "--up-axis", "Z"]) == 0
+    assert "larger along Z" not in capsys.readouterr().out
+    prepare(shot(folder, {"up_axis": "Z"}))
+    assert not caplog.text
+    bk.read_skeleton("bend.bvh", unit="cm")
+    assert "if Z is up, say up_axis = 'Z'" in caplog.text
 
 
 def test_motion_alone_is_no_guide(folder: Path) -> None:

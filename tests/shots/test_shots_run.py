@@ -14,9 +14,10 @@ from scipy import sparse
 
 from bunraku import Animation, InputError
 from bunraku.io import read_animation, read_clip, write_animation
-from bunraku.shots import FrameDone, Noticed, PictureDone, TakeOutcome, frames, read_shot
+from bunraku.shots import FrameDone, Noticed, PictureDone, TakeOutcome, frames, outputs, read_shot
+from bunraku.shots.faces import heaviest
 from bunraku.shots.folder import TakeFolder, check_inputs, next_folder, point_latest, takes_of
-from bunraku.shots.force_sheet import _heaviest, force_sheet
+from bunraku.shots.force_sheet import force_sheet
 from bunraku.shots.prepare import prepare
 
 
@@ -215,20 +216,40 @@ def test_forces_are_as_light_as_they_are_strong(files):
         replace(frame, report={"force": force, "held": np.ones(8)})
         for frame, force in zip(found, (still, pulled), strict=True)
     ]
-    sheet = force_sheet(prepared, both, [1.0, 2.0])
+    sheet = force_sheet(prepared, both, [1.0, 2.0], 5.0)
     assert sheet is not None
     middle = sheet.shape[1] // 2
     lit = [part[:-60].max(axis=2) > 200 for part in (sheet[:, :middle], sheet[:, middle:])]
     assert lit[1].sum() > lit[0].sum() + 0.05 * lit[1].size
-    assert force_sheet(prepared, both[:1], [1.0]) is None
+    assert force_sheet(prepared, both[:1], [1.0], 0.0) is None
+
+
+def test_the_picture_of_forces_shows_the_largest_and_its_scale_ends_there(files, guide, monkeypatch):
+    """The frame that pulls hardest is none of the moments evenly spread, the first and the last."""
+    shown = {}
+
+    def sheet(prepared, frames, numbers, most):
+        shown.update(
+            numbers=list(numbers), most=most, peak=max(np.linalg.norm(f.report["force"], axis=1).max() for f in frames)
+        )
+
+    monkeypatch.setattr(outputs, "force_sheet", sheet)
+    monkeypatch.setattr(outputs, "_MOMENTS", 3)
+    monkeypatch.setattr(outputs.Preview, "make", lambda *words: None)
+    points = guide.points.copy()
+    points[3, 4:, 1] += 0.05  # a jerk
+    result = read_shot(files(guide=replace(guide, points=points), output={"preview": True})).run(threads=1)
+    force = result.report.measured.force
+    assert shown["most"] == shown["peak"] == force.max()
+    assert 0 < np.argmax(force) < 5 and shown["numbers"] == [1.0, float(np.argmax(force)) + 1.0, 6.0]
 
 
 def test_of_regions_within_regions_the_force_of_the_held_one_is_shown():
     """Three faces: two in part 1 and one in part 2 of region 0, which is held first; then its parts are, 1 less."""
     weights = sparse.csr_array(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]))
-    assert _heaviest(weights, np.array([1.0, 0.3, 0.3])).tolist() == [0, 0, 0]
-    assert _heaviest(weights, np.array([0.0, 0.7, 1.0])).tolist() == [1, 1, 2]
-    assert _heaviest(weights, np.array([0.0, 0.0, 1.0])).tolist() == [-1, -1, 2]
+    assert heaviest(weights, np.array([1.0, 0.3, 0.3])).tolist() == [0, 0, 0]
+    assert heaviest(weights, np.array([0.0, 0.7, 1.0])).tolist() == [1, 1, 2]
+    assert heaviest(weights, np.array([0.0, 0.0, 1.0])).tolist() == [-1, -1, 2]
 
 
 def test_a_preview_that_fails_does_not_lose_the_take(files, monkeypatch, caplog):

@@ -1,7 +1,7 @@
 """The command line: one module a command, each with `add(subparsers)` and `run(args)`.
 
 Exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
-4 direction missed under --strict, 130 interrupted and resumable.
+4 direction missed, or given up to a cap, under --strict, 130 interrupted; a take can be resumed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ examples:
   bunraku figures --list           comparisons with pictures and numbers: pointwise, averaged, coarse, fine
 
 exit codes: 0 done, 1 a fault of bunraku, 2 bad input or an unwritable place, 3 stopped by physics with frames kept,
-4 direction missed under --strict, 130 interrupted and resumable
+4 direction missed, or given up to a cap, under --strict, 130 interrupted; a take can be resumed
 """
 
 

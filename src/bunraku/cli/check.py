@@ -70,12 +70,12 @@ def run(args: argparse.Namespace) -> int:
     return Performance("plain").perform(lambda performance: _work(args, performance))
 
 
-_SETTING = re.compile(r"\b(prim|clip|faces|unit) ?= ?'([^']*)'")
+_SETTING = re.compile(r"\b(prim|clip|faces|unit|up_axis) ?= ?'([^']*)'")
 
 
 def _in_words(sentence: str) -> str:
     """A sentence that names a shot's setting, for the command line: unit = 'cm' is --unit cm here."""
-    return _SETTING.sub(r"--\1 \2", sentence)
+    return _SETTING.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", sentence)
 
 
 def _work(args: argparse.Namespace, performance: Performance) -> int:

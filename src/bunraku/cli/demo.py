@@ -37,6 +37,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument("name", nargs="?", default="box", metavar="NAME", help="which demo (default: box)")
     parser.add_argument("--list", action="store_true", help="list the demos and stop")
     parser.add_argument("--mocap", type=Path, metavar="FILE", help="a skeleton (BVH, glTF, USD) that drives a bag")
+    parser.add_argument("--up-axis", choices=("Y", "Z"), help="which axis is up in that file, where it does not say")
     parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
     add_options(parser)
     parser.set_defaults(run=run)
@@ -53,14 +54,14 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
         return DONE
     demo(args.name)
     if args.out is None:
-        shot = write_demo(args.name, Path(_FOLDER), args.mocap)
+        shot = write_demo(args.name, Path(_FOLDER), args.mocap, args.up_axis)
         return _make(args, shot, performance, None)
     folder = Path(args.out)
     check_free(folder)
     made = not folder.exists()
     make_folder(folder)
     try:
-        return _make(args, write_demo(args.name, folder, args.mocap), performance, folder)
+        return _make(args, write_demo(args.name, folder, args.mocap, args.up_axis), performance, folder)
     except BaseException:
         _undo(folder, demo_files(args.name, args.mocap), made)
         raise

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from bunraku.shots import FIGURES, figure, make_folder, write_study
+from bunraku.shots import FIGURES, check_makeable, figure, write_study
 
 from .performance import DONE, Performance, add_threads
 
@@ -47,10 +47,14 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
         performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in FIGURES.items()))
         return DONE
     chosen = figure(args.name)
-    folder = make_folder(Path(args.out))
+    folder = Path(args.out)
+    check_makeable(folder.absolute())
+    performance.show.say(f"{args.name}: {chosen.title}")
+    performance.show.say("simulating; nothing is said until all takes are made, from half a minute to some minutes")
     study = chosen.study(args.threads)
     for line in study.table():
         performance.show.say(line)
+    performance.show.say("drawing")
     for path in write_study(args.name, study, folder, video=not args.no_video):
         performance.show.say(f"wrote {path}")
     return DONE

@@ -33,7 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of every command that makes a take."""
     add_threads(parser)
     parser.add_argument("--progress", choices=WAYS, help="a bar on a terminal, else plain lines, unless told here")
-    parser.add_argument("--strict", action="store_true", help="exit with 4 where the guide was missed on a frame")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 4 where the guide was missed, or yielded to a cap"
+    )
     parser.add_argument("--no-preview", action="store_true", help="leave out preview.mp4 and contact_sheet.png")
 
 
@@ -111,7 +113,7 @@ class Performance:
 
 
 def exit_code(result: TakeResult, *, strict: bool) -> int:
-    """0, 3 where physics stopped, 4 where the guide was missed, or surfaces cross, and that matters."""
+    """0, 3 where physics stopped; 4 where it matters that the guide was missed or gave way, or that surfaces cross."""
     if result.outcome is TakeOutcome.STOPPED:
         return STOPPED
     return MISSED if strict and (result.report.met is False or result.report.crossed) else DONE

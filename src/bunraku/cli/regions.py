@@ -12,8 +12,8 @@ from bunraku.shots import RegionSheet, read_shot
 from .performance import DONE, Performance
 
 _ABOUT = """\
-Show which parts of the guide a shot directs together: every region in a colour of its own on the guide, from front and
-back at four moments, and a table of their sizes. Nothing is simulated.
+Show which parts of the guide a shot directs together: every region in a colour of its own and with its name, on the
+shell in four of the guide's poses, from front and back, and a table of their sizes. Nothing is simulated.
 """
 _EXAMPLE = """\
 example:

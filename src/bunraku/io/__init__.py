@@ -13,6 +13,7 @@ from .atomic import remove_leftovers as remove_leftovers
 from .atomic import write_json as write_json
 from .atomic import write_text as write_text
 from .axes import UNITS as UNITS
+from .axes import doubt_about_body as doubt_about_body
 from .axes import doubt_about_unit as doubt_about_unit
 from .axes import unit_name as unit_name
 from .cache import FrameCache as FrameCache
@@ -22,6 +23,7 @@ from .files import content_hash as content_hash
 from .files import is_there as is_there
 from .files import same_file as same_file
 from .outgoing import Outgoing as Outgoing
+from .read import SUFFIXES as SUFFIXES
 from .read import check_there as check_there
 from .read import input_files as input_files
 from .read import read_animation as read_animation

@@ -13,6 +13,7 @@ UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.304
 """name: length [m]"""
 _WORDS = {"m": "metres", "dm": "decimetres", "cm": "centimetres", "mm": "millimetres", "in": "inches", "ft": "feet"}
 _LARGEST, _SMALLEST = 4.0, 0.02  # [m] garments and characters lie between; beyond, the unit is doubted
+_SMALL_BODY, _BODY, _LARGE_BODY = 1.0, 1.7, 2.3  # [m] across a standing person's joints, children to arms spread wide
 
 
 def length_of(unit: str | float, where: str = "unit") -> float:
@@ -43,6 +44,24 @@ def doubt_about_unit(x: Points, meters_per_unit: float) -> str:
         f"is {size:.3g} m large if its unit is {unit_name(meters_per_unit)}; "
         f"in {_WORDS[name]} it would be {inside[name]:.2g} m: if so, say unit = '{name}'"
     )
+
+
+def doubt_about_body(x: Points) -> str:
+    """'' or a sentence where the joints (n, 3) of a skeleton, read as metres, are of a size no body has.
+
+    A unit is only named that makes it as large as a person or a large animal; else nobody can tell, and it is fitted.
+    """
+    size = float(np.ptp(x, axis=0).max()) if len(x) else 0.0
+    if not np.isfinite(size) or size == 0.0 or _SMALLEST <= size <= _LARGEST:
+        return ""
+    inside = {name: size * length for name, length in UNITS.items() if _SMALL_BODY <= size * length <= _LARGE_BODY}
+    told = f"is {size:.3g} m large if its unit is m"
+    if not inside:
+        return (
+            f"{told}, and in no common unit as large as a person: say fit = true, or the length of its unit in metres"
+        )
+    name = min(inside, key=lambda one: abs(math.log(inside[one] / _BODY)))
+    return f"{told}; in {_WORDS[name]} it would be {inside[name]:.2g} m: if so, say unit = '{name}'"
 
 
 def check_units(meters_per_unit: float, up_axis: str, where: str) -> None:

@@ -86,6 +86,8 @@ _FORMATS = {
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD), **dict.fromkeys((".gltf", ".glb"), _GLTF),
     **dict.fromkeys(MESH_READERS, _SEQUENCE), **dict.fromkeys((".pc2", ".mdd"), _CACHE),
 }  # fmt: skip
+SUFFIXES = tuple(_FORMATS)
+"""of files that may hold a guide"""
 _ELSEWHERE = {
     ".abc": "Alembic cannot be read here; convert it once: in Blender import it and export USD, or run "
     "`usdcat cloth.abc -o cloth.usdc` with a USD built with Alembic",

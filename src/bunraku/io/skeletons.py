@@ -12,7 +12,7 @@ from bunraku.contracts import InputError, Points, input_error
 from bunraku.geometry import TriMesh, check_coordinates
 from bunraku.rigs import Rig, Skeleton
 
-from .axes import check_units, doubt_about_unit, length_of, to_metres, unit_name
+from .axes import check_units, doubt_about_body, length_of, to_metres, unit_name
 from .bvh import read_bvh
 from .files import is_there, missing
 from .read import input_files, read_clip
@@ -21,6 +21,7 @@ _log = logging.getLogger(__name__)
 
 _USD = (".usd", ".usda", ".usdc", ".usdz")
 _GLTF = (".gltf", ".glb")
+_POSES, _STANDS = 50, 1.3  # moments looked at, and how much larger than deep what stands must be
 SKELETONS = (".bvh", *_GLTF, *_USD)
 """suffixes of files that may hold a skeleton"""
 
@@ -51,7 +52,20 @@ class SkeletonRecording:
 
     def doubt(self) -> str:
         """'' or a guess of the unit, where the file does not say it and the size in metres is odd."""
-        return "" if self.meters_per_unit is not None else doubt_about_unit(_ends(self.skeleton), 1.0)
+        return "" if self.meters_per_unit is not None else doubt_about_body(_ends(self.skeleton))
+
+    def lying(self) -> str:
+        """'' or a sentence where the file does not say its up axis and the body seems to stand along Z."""
+        if self.meters_per_unit is not None:  # such files say their axis too
+            return ""
+        times = self.skeleton.times[:: max(len(self.skeleton.times) // _POSES, 1)]
+        places = self.skeleton.worlds(times)[:, :, :3, 3]
+        _, y, z = np.median(np.ptp(places, axis=1), axis=0)  # over moments, for bodies do lie down
+        if z <= _STANDS * y:
+            return ""
+        return (
+            f"is most of the time larger along Z ({z:.3g} units) than along Y ({y:.3g}): if Z is up, say up_axis = 'Z'"
+        )
 
     def facts(self, unit: str | float | None = None, up_axis: str | None = None) -> list[str]:
         """What the file holds, a sentence each."""
@@ -61,13 +75,13 @@ class SkeletonRecording:
         known = unit is not None or self.meters_per_unit is not None
         length = length_of(unit) if unit is not None else self.meters_per_unit or 1.0
         said = f"Unit {unit_name(length)}, {up_axis or self.up_axis} up." if known else (
-            "The file does not say its unit. A shot needs unit = … or fit = true."
+            "The file does not say its unit. A shot needs fit = true or unit = …"
         )  # fmt: skip
         bones = len(skeleton.bones().joints)
-        doubt = "" if known else self.doubt()
+        doubt, lying = "" if known else self.doubt(), "" if up_axis else self.lying()
         return [
             f"A skeleton of {skeleton.joint_count} joints, {roots} of them roots, with {bones} bones.", said,
-            *([f"It {doubt}."] if doubt else []),
+            *([f"It {doubt}."] if doubt else []), *([f"It {lying}."] if lying else []),
             f"{count} frames at {skeleton.rate:g} frames/s, {skeleton.times[-1] - skeleton.times[0]:.2f} s.",
             f"Its bind pose is {size[0]:.3g} × {size[1]:.3g} × {size[2]:.3g} {'m' if known else 'units'}.",
         ]  # fmt: skip
@@ -111,6 +125,8 @@ def read_skeleton(
     found = record_skeleton(path, clip=clip, prim=prim)
     if unit is None and (doubt := found.doubt()):
         _log.warning("%s does not say its unit; it %s", path, doubt)
+    if up_axis is None and (lying := found.lying()):
+        _log.warning("%s does not say its up axis; it %s", path, lying)
     return found.in_metres(unit, up_axis)
 
 

@@ -5,6 +5,7 @@ from .laws import bending_rigidity as bending_rigidity
 from .laws import check_admissible as check_admissible
 from .laws import stretching_stiffness as stretching_stiffness
 from .laws import woven_stiffness as woven_stiffness
+from .presets import MATERIAL_KEYS as MATERIAL_KEYS
 from .presets import PRESETS as PRESETS
 from .presets import Preset as Preset
 from .presets import as_material as as_material

@@ -13,7 +13,9 @@ to about π over its edge: what yields beyond that does not set on it, however s
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from bunraku.contracts import input_error
 
@@ -125,6 +127,10 @@ PRESETS: dict[str, Preset] = {
 }  # fmt: skip
 
 
+MATERIAL_KEYS = (*(field.name for field in fields(ShellMaterial)), "weight")
+"""what may differ from a preset"""
+
+
 def preset(name: str) -> ShellMaterial:
     """The preset of that name; a misspelt one is answered with the nearest."""
     if name in PRESETS:
@@ -133,10 +139,31 @@ def preset(name: str) -> ShellMaterial:
     raise input_error("unknown material", got=name, allowed=", ".join(PRESETS), remedy=f"'{near[0]}'" if near else "")
 
 
-def as_material(given: ShellMaterial | str) -> ShellMaterial:
-    """A material, or the preset it names."""
+def as_material(given: ShellMaterial | str | Mapping[str, Any]) -> ShellMaterial:
+    """A material, the preset a name names, or a preset with changes: `{"preset": "cotton", "weight": 150}`."""
     if isinstance(given, ShellMaterial):
         return given
     if isinstance(given, str):
         return preset(given)
-    raise input_error("not a material", got=given, allowed=f"a ShellMaterial or one of {', '.join(PRESETS)}")
+    if isinstance(given, Mapping):
+        return _changed(dict(given))
+    allowed = f"a ShellMaterial, one of {', '.join(PRESETS)}, or {{'preset': name, …}}"
+    raise input_error("not a material", got=given, allowed=allowed)
+
+
+def _changed(given: dict[str, Any]) -> ShellMaterial:
+    """A preset, or a bare material, with other values."""
+    name = given.pop("preset", None)
+    unknown = [key for key in given if key not in MATERIAL_KEYS]
+    if unknown:
+        near = difflib.get_close_matches(str(unknown[0]), MATERIAL_KEYS, n=1)
+        allowed, remedy = ", ".join(("preset", *MATERIAL_KEYS)), f"'{near[0]}'" if near else ""
+        raise input_error("a material has no such key", got=unknown[0], allowed=allowed, remedy=remedy)
+    if name is None and "young" not in given:
+        raise input_error("a material needs a preset or at least young", got=", ".join(given) or "nothing")
+    if name is not None and not isinstance(name, str):
+        raise input_error("the preset of a material is a name", got=name, allowed=", ".join(PRESETS))
+    base = ShellMaterial(young=1.0) if name is None else preset(name)
+    if "weight" in given:  # instead of the preset's density
+        given = {"density": None, **given}
+    return replace(base, **given)

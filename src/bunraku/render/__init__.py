@@ -14,12 +14,15 @@ from .heat import legend as legend
 from .layout import GAP as GAP
 from .layout import PAPER as PAPER
 from .layout import contact_sheet as contact_sheet
+from .layout import footed as footed
 from .layout import moments as moments
 from .layout import picture_grid as picture_grid
 from .layout import rows_sheet as rows_sheet
 from .layout import side_by_side as side_by_side
 from .lettering import Image as Image
 from .lettering import burn_in as burn_in
+from .lettering import lettered as lettered
+from .seen import seen_faces as seen_faces
 from .stills import write_png as write_png
 from .stills import write_webp as write_webp
 from .style import GUIDE as GUIDE

@@ -55,6 +55,8 @@ class _Scene(NamedTuple):
     ground_sky: GroundLight
     paint: Array
     """(g, 3) linear colour of each face seen from outside"""
+    both_sides: bool
+    """whether that is its colour seen from inside too"""
 
 
 class _Look(NamedTuple):
@@ -81,19 +83,20 @@ def picture(
     size: tuple[int, int] = (1280, 720),
     style: Style = STUDIO,
     paint: Array | None = None,
+    both_sides: bool = False,
     ground: float | None = None,
     label: str = "",
     samples: int = 4,
 ) -> Image:
     """Draw the mesh x (n, 3) [m], faces (f, 3), as (height, width, 3) sRGB bytes for `size` (width, height).
 
-    paint: (f, 3) sRGB colours from 0 to 1 of the faces seen from outside, instead of the style's one. ground: height
-    y [m] of the floor that takes the shadow, or None. label: burnt in at the bottom left.
-    samples: per pixel, 1, 4 or 8. Triangles whose points are not finite are left out.
+    paint: (f, 3) sRGB colours from 0 to 1 of the faces seen from outside, instead of the style's one;
+    both_sides: and seen from inside. ground: height y [m] of the floor that takes the shadow, or None. label: burnt in
+    at the bottom left. samples: per pixel, 1, 4 or 8. Triangles whose points are not finite are left out.
     """
     x, faces, offsets = _checked(x, faces, size, samples)
     scene, look = _scene(x, faces, camera, size, style, ground), _look(style, camera, size)
-    scene = scene._replace(paint=_face_paint(x, faces, style, paint))
+    scene = scene._replace(paint=_face_paint(x, faces, style, paint), both_sides=both_sides)
     image = np.empty((size[1], size[0], 3), dtype=np.uint8)
     share_out(lambda k: _draw_strip(scene, look, offsets, STRIP * k, image), -(-size[1] // STRIP))
     return burn_in(image, label) if label else image
@@ -157,7 +160,7 @@ def _scene(
     triangles = screen_triangles(mesh.x, mesh.faces, projection, size)
     unprojection = np.asarray(np.linalg.inv(projection), dtype=np.float64)
     none = np.zeros((0, 3))
-    return _Scene(mesh, triangles, unprojection, camera.distance, floor, where, share, key_maps, key, sky, none)
+    return _Scene(mesh, triangles, unprojection, camera.distance, floor, where, share, key_maps, key, sky, none, False)
 
 
 def _draw_strip(scene: _Scene, look: _Look, offsets: Array, first: int, image: Image) -> None:
@@ -200,8 +203,9 @@ def _light_fragments(
     key_share(point, normal, look.lamps[0], maps.frames, maps.heights, 1.5 * maps.texel, key)
     if look.edge_width > 0.0:
         shade.edge_cover(face, place, triangles.planes, look.edge_width, cover)
+    outside = triangles.front[face] | scene.both_sides
     shade.light(
-        pixel, weight, scene.paint[face], triangles.front[face], point, normal, bend, sky, key, cover,
+        pixel, weight, scene.paint[face], outside, point, normal, bend, sky, key, cover,
         look.paint, look.lamps, look.strengths, linear,
     )  # fmt: skip
 

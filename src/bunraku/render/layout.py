@@ -12,6 +12,7 @@ from bunraku.contracts import Integers, input_error
 from .lettering import Image, burn_in
 
 GAP = 4  # [pixels] between pictures
+LARGEST_LETTERS = 36  # [pixels] on a sheet: large pictures keep the lettering of small ones
 PAPER = (38, 38, 40)
 
 
@@ -119,13 +120,25 @@ def picture_grid(
     return sheet
 
 
+def footed(sheet: Image, strip: Image) -> Image:
+    """The sheet (h, w, 3) with a strip below it, such as a legend, at most as wide as its pictures."""
+    check_picture(sheet, "sheet")
+    check_picture(strip, "strip")
+    below = np.full((strip.shape[0] + GAP, sheet.shape[1], 3), PAPER, dtype=np.uint8)
+    width = min(strip.shape[1], sheet.shape[1] - 2 * GAP)
+    below[: strip.shape[0], GAP : GAP + width] = strip[:, :width]
+    return np.concatenate([sheet, below], axis=0)
+
+
 def _small(image: Image, size: tuple[int, int]) -> Image:
     return np.array(PillowImage.fromarray(image).resize(size, PillowImage.Resampling.LANCZOS))
 
 
 def _row(images: list[Image], captions: Sequence[str], title: str) -> Image:
-    gap = np.full((images[0].shape[0], GAP, 3), PAPER, dtype=np.uint8)
+    height = images[0].shape[0]
+    gap = np.full((height, GAP, 3), PAPER, dtype=np.uint8)
+    letters = min(1 / 12, LARGEST_LETTERS / height)
     parts = [gap]
     for k, (image, caption) in enumerate(zip(images, captions, strict=True)):
-        parts += [burn_in(image, caption, top_left=title if k == 0 else "", letters=1 / 12), gap]
+        parts += [burn_in(image, caption, top_left=title if k == 0 else "", letters=letters), gap]
     return np.concatenate(parts, axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -49,6 +50,18 @@ def burn_in(
                 position, text, font=font, anchor=anchor, fill=(255, 255, 255),
                 stroke_width=outline, stroke_fill=(38, 38, 40),
             )  # fmt: skip
+    return np.array(canvas)
+
+
+def lettered(image: Image, texts: Sequence[tuple[str, int, int]], *, letters: float = 1 / 30) -> Image:
+    """A copy of the image (h, w, 3) with short texts, each centred on its (column, row) [pixels]."""
+    canvas = PillowImage.fromarray(image)
+    draw = ImageDraw.Draw(canvas)
+    font = _font(max(round(image.shape[0] * letters), SMALLEST_LETTERS))
+    for text, column, row in texts:
+        draw.text(
+            (column, row), text, font=font, anchor="mm", fill=(255, 255, 255), stroke_width=2, stroke_fill=(38, 38, 40)
+        )
     return np.array(canvas)
 
 

@@ -104,7 +104,7 @@ def _compared(scene: _Scene, threads: int | None) -> Study:
         tug = np.array([tugging(shell, one, anchors, scene.scale) for one in away])
         far = [mean_distance(shell, one, np.zeros_like(one)) for one in away]
         rows.append((way.name, (1e6 * float(tug.max()), 1e6 * float(tug.mean()), 1e3 * float(np.mean(far)))))
-        panels.append(Panel(way.name, take.animation))
+        panels.append(Panel.of(way.name, take))
     largest, mean = (rows[0][1][k] / rows[-1][1][k] for k in (0, 1))
     remark = f"points tug {largest:.3g} times as much as averages at the worst moment, {mean:.3g} times in the mean"
     return Study(

@@ -86,7 +86,10 @@ def _drive(skeleton: Skeleton, times: Vector, hips_up: float) -> _Driven:
     bind, worlds = skeleton.bind, skeleton.worlds(times)
     stood = bind[joints["hips"], 1, 3] - 0.5 * (bind[joints["left foot"], 1, 3] + bind[joints["right foot"], 1, 3])
     if not stood > 0:
-        raise input_error("the skeleton's bind pose does not stand upright", got=float(stood), allowed="hips over feet")
+        raise input_error(
+            "the skeleton's bind pose does not stand upright along Y", got=f"hips {stood:.3g} over the feet",
+            allowed="hips over feet", remedy="up_axis = 'Z' (--up-axis Z) where the file's Z is up",
+        )  # fmt: skip
     turns = worlds[:, :, :3, :3] @ np.linalg.inv(bind[:, :3, :3])
     facing = turns[0, joints["hips"], :, 2]
     to_front = _about_y(-np.arctan2(facing[0], facing[2]))

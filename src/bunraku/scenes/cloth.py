@@ -195,17 +195,17 @@ def designed_cloth(takes: int = TAKES, seed: int = 0, threads: int | None = None
 def cloth_design(takes: int = TAKES, seed: int = 0, threads: int | None = None) -> Study:
     """The whole of §5.1: previews, the choice, the naive fine run and the tracked one."""
     final = designed_cloth(takes, seed, threads)
-    naive, tracked = (collect(final.job(tracked=way, threads=threads)).animation for way in (False, True))
+    naive, tracked = (collect(final.job(tracked=way, threads=threads)) for way in (False, True))
     return _study(final.guide, naive, tracked, final.tests, final.chosen, takes)
 
 
 def _study(
-    guide: Animation, naive: Animation, tracked: Animation, tests: TestFunctions, chosen: Preview, count: int
+    guide: Animation, naive: Take, tracked: Take, tests: TestFunctions, chosen: Preview, count: int
 ) -> Study:  # fmt: skip
-    of_guide, of_shell = tests.averages(guide.mesh, naive.mesh)
+    of_guide, of_shell = tests.averages(guide.mesh, naive.animation.mesh)
     rows = []
     for name, run in (("naive", naive), ("tracked", tracked)):
-        away = np.stack([of_shell @ x - of_guide @ y for x, y in zip(run.points, guide.points, strict=True)])
+        away = np.stack([of_shell @ x - of_guide @ y for x, y in zip(run.animation.points, guide.points, strict=True)])
         apart = np.linalg.norm(away, axis=2)
         rows.append((name, (1e3 * float(apart.mean()), 1e3 * float(apart.max()))))
     remarks = (
@@ -214,5 +214,5 @@ def _study(
         "the branch is a pin, and cloth passes through cloth: there is no contact yet",
     )
     shown = tuple(chosen.frame + k for k in (0, 5, 10, 18, 28) if chosen.frame + k < guide.frame_count)
-    panels = Panel("preview", guide, is_guide=True), Panel("naive", naive), Panel("tracked", tracked)
+    panels = Panel("preview", guide, is_guide=True), Panel.of("naive", naive), Panel.of("tracked", tracked)
     return Study(panels, ("mean mm from preview", "largest mm"), tuple(rows), shown, remarks)

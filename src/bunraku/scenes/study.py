@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bunraku.contracts import Points, Vector
+from bunraku.direction import Take
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
 
@@ -19,6 +20,20 @@ class Panel:
     name: str
     animation: Animation
     is_guide: bool = False
+    unconverged: int | None = None
+    """frames on which a step used up its Newton iterations; None for what was not simulated"""
+    caption: str = ""
+    """on pictures, where it is not the name"""
+
+    @staticmethod
+    def of(name: str, take: Take) -> Panel:
+        """Of a take, with what it tells of its steps."""
+        return Panel(name, take.animation, unconverged=int(np.sum(np.logical_not(take.report["converged"]))))
+
+    @property
+    def title(self) -> str:
+        """What pictures say."""
+        return self.caption or self.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +54,16 @@ class Study:
         wide = max(len(name) for name, _ in self.rows) + 2
         lines = [" " * wide + "  ".join(f"{head:>22}" for head in self.columns)]
         lines += [f"{name:<{wide}}" + "  ".join(f"{value:22.4g}" for value in values) for name, values in self.rows]
-        return [*lines, *self.remarks]
+        return [*lines, *self.remarks, *self._convergence()]
+
+    def _convergence(self) -> Iterator[str]:
+        """Whether the numbers are those of converged steps."""
+        run = [(panel, panel.unconverged) for panel in self.panels if panel.unconverged is not None]
+        short = [f"{one.name} on {count} of {one.animation.frame_count} frames" for one, count in run if count]
+        if short:
+            yield f"a step used up its Newton iterations before it had converged: {', '.join(short)}"
+        elif run:
+            yield "every step converged"
 
     def value(self, row: str, column: str) -> float:
         """A number of the table."""

@@ -18,7 +18,21 @@ from bunraku.energies import Bending
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Animation
-from bunraku.render import STUDIO, Camera, Image, burn_in, framing, heat, picture, picture_grid, write_png
+from bunraku.render import (
+    GAP,
+    PAPER,
+    STUDIO,
+    Camera,
+    Image,
+    burn_in,
+    footed,
+    framing,
+    heat,
+    legend,
+    picture,
+    picture_grid,
+    write_png,
+)
 from bunraku.scenes import shaken_box, twisting_box, wrung_box
 
 from .demos import DEMOS
@@ -26,6 +40,7 @@ from .findings import nearest
 
 _log = logging.getLogger(__name__)
 _MOST = 9
+_LINE = 36  # [pixels] height of the legend and of the line below
 _PLAIN = replace(STUDIO, back=(0.34, 0.31, 0.28))  # the inside shows where folds pass through one another: quietly
 
 
@@ -167,7 +182,22 @@ def write_axes(path: Path, name: str, settings: AxesSettings, tell: Callable[[st
         column_titles=[_title(axes.columns, column) for column in columns],
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_png(path, sheet)
+    write_png(path, _explained(sheet, axes, takes))
+
+
+def _explained(sheet: Image, axes: Axes, takes: Sequence[Sequence[Shown]]) -> Image:
+    """The sheet with a line about what is multiplied, and the scale of the colours where there are any."""
+    width = sheet.shape[1] - 2 * GAP
+    if axes.exposure:
+        sheet = footed(sheet, legend(width, _LINE, "0 m/s", f"moves {_fastest(takes):.3g} m/s"))
+    return footed(sheet, burn_in(np.full((_LINE, width, 3), PAPER, dtype=np.uint8), top_left=own_sheet(), letters=0.55))
+
+
+def own_sheet() -> str:
+    """The box's material, of which the knobs say multiples; letters the pictures' font has."""
+    stiff, thick = f"{_BOX['young'] / 1e6:g} MPa", f"{1e3 * _BOX['thickness']:g} mm"
+    heavy, damped = f"{_BOX['density']:g} kg/m^3", f"damping {1e3 * _BOX['bend_damping']:g} ms"
+    return f"x 1 is the demo's box: {stiff}, {thick}, {heavy}, {damped}"
 
 
 def _title(knob: Knob, value: float) -> str:

@@ -63,12 +63,12 @@ def demo_files(name: str, mocap: Path | None = None) -> tuple[str, str]:
     return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}"
 
 
-def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
+def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str | None = None) -> Shot:
     """Write guide and shot file to a folder and read them; files that are there already are kept.
 
-    mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven.
+    mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven; up_axis: that of its file.
     """
-    chosen, (shot_name, guide_name) = _driven(name, mocap), demo_files(name, mocap)
+    chosen, (shot_name, guide_name) = _driven(name, mocap, up_axis), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -83,7 +83,7 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
     return read_shot(folder / shot_name)
 
 
-def _driven(name: str, mocap: Path | None) -> Demo:
+def _driven(name: str, mocap: Path | None, up_axis: str | None) -> Demo:
     """The demo, its guide driven by a skeleton where one is given."""
     chosen = demo(name)
     if mocap is None:
@@ -92,7 +92,7 @@ def _driven(name: str, mocap: Path | None) -> Demo:
     if driven is None:
         able = ", ".join(one for one in DEMOS if DEMOS[one].driven is not None)
         raise input_error("this demo cannot be driven by motion capture", got=name, allowed=able)
-    skeleton = read_skeleton(mocap, unit="m")  # any unit will do: it is scaled to the body
+    skeleton = read_skeleton(mocap, unit="m", up_axis=up_axis)  # any unit will do: it is scaled to the body
     return replace(chosen, title=f"{chosen.title}, driven by {mocap.name}", guide=lambda: driven(skeleton))
 
 

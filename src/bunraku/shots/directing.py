@@ -39,8 +39,7 @@ def shell_tests(
         if table.track.silhouette is not None:
             camera = table.track.silhouette
             on_guide = silhouette(clip.animation, on_guide, camera.camera, elsewhere=camera.elsewhere)
-        # Each region's function, carried to the shell as the guide's own hats are: the averages then agree.
-        return replace(on_guide, shell=on_guide.guide @ prolongation.T, prolongation=prolongation)
+        return on_guide.along(prolongation)
     except InputError as error:
         return place.at("track").pass_on(error)
 

@@ -66,8 +66,8 @@ _WALK = (1, 31)
 
 FIGURES: dict[str, Figure] = {
     "cloth": Figure(
-        "twenty coarse previews of a thrown cloth, one chosen: preview, naive fine run, tracked fine run (TRACKS 5.1)",
-        lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0),
+        "twenty coarse previews of a thrown cloth, one chosen: preview, naive and tracked fine run (no contact yet)",
+        lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0), size=(360, 420),
     ),
     "fig3": Figure(
         "a rubber band is jerked: points, springs, velocities, averages", band, (0.05, -0.55, -1.0), style=_RUBBER
@@ -133,7 +133,7 @@ def study_sheet(name: str, study: Study, *, width: int = 1920) -> Image:
     """A row of pictures for every panel, a column for every moment worth one; or one moment's panels in a row."""
     view = _View.of(name, study, study.moments)
     rows = [[view.still(panel, k) for k in study.moments] for panel in study.panels]
-    titles, captions = [panel.name for panel in study.panels], [f"frame {k + 1}" for k in study.moments]
+    titles, captions = [panel.title for panel in study.panels], [f"frame {k + 1}" for k in study.moments]
     if len(study.moments) == 1:
         return rows_sheet([[row[0] for row in rows]], titles, captions, width=width)
     return rows_sheet(rows, captions, titles, width=width)
@@ -182,7 +182,7 @@ class _View:
         for k in range(study.panels[0].animation.frame_count):
             pictures = [self.drawn(one, one.animation.points[k], k) for one in study.panels]
             named = zip(pictures, study.panels, strict=True)
-            yield np.concatenate([burn_in(image, top_left=one.name) for image, one in named], axis=1)
+            yield np.concatenate([burn_in(image, top_left=one.title) for image, one in named], axis=1)
 
 
 def _plain(name: str) -> str:

@@ -15,6 +15,7 @@ from bunraku.io import (
     UNITS,
     Clip,
     content_hash,
+    doubt_about_body,
     doubt_about_unit,
     input_files,
     read_clip,
@@ -23,13 +24,14 @@ from bunraku.io import (
     skeleton_files,
     survey,
 )
-from bunraku.rigs import bind
+from bunraku.rigs import Skeleton, bind
 
 from .kinds import absolute
 from .rest_spec import RestTable
 from .source_spec import AnimationKeys, MeshTable, RigTable
 
 REPORT = "report.json"
+_UNLIKE = 0.3  # share by which a skeleton may be smaller or larger than its mesh before that is said
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +96,8 @@ def rigged(clip: Clip, table: RigTable, rate: float | None) -> Clip:
     skeleton = found.in_metres(table.unit if table.unit is not None or not table.fit else 1.0, table.up_axis)
     if not table.fit:
         known = table.unit is not None or found.meters_per_unit is not None
-        require_unit(known, np.concatenate(skeleton.bones()[1:]), table.skeleton, " or fit = true")
+        if not known:
+            raise _unit_of_skeleton(table.skeleton, np.concatenate(skeleton.bones()[1:]))
     if table.bind_frame is not None:
         low, high = np.round(skeleton.times[[0, -1]] * skeleton.rate, 6)
         if not low <= table.bind_frame <= high:
@@ -103,6 +106,10 @@ def rigged(clip: Clip, table: RigTable, rate: float | None) -> Clip:
         skeleton = skeleton.bound_at(table.bind_frame / skeleton.rate)
     if len(clip.frames) > 1:
         _log.warning("%s moves by itself; with a rig only its rest shape is used", clip.path)
+    if table.up_axis is None and (lying := found.lying()):
+        _log.warning("%s: it %s", table.skeleton, lying)
+    if not table.fit:
+        _compare_heights(skeleton, clip, table.skeleton)
     rig = bind(clip.mesh, skeleton.fitted(clip.mesh) if table.fit else skeleton)
     animation = rig.animation(rate=rate)
     own = skeleton.rate if rate is None else rate
@@ -111,7 +118,30 @@ def rigged(clip: Clip, table: RigTable, rate: float | None) -> Clip:
                    loose=loose)  # fmt: skip
 
 
-def require_unit(known: bool, rest: Points, path: Path, otherwise: str = "") -> None:
+def _unit_of_skeleton(path: Path, ends: Points) -> InputError:
+    """The refusal of a skeleton whose unit nobody said; it need not be known where the skeleton is fitted."""
+    doubt = doubt_about_body(ends)
+    named = doubt.rpartition(": if so, say ")[2] if "if so" in doubt else "" if doubt else "unit = 'm'"
+    sizes = " × ".join(f"{size:.3g}" for size in np.ptp(ends, axis=0))
+    return input_error(
+        "the file does not say its unit, so the skeleton cannot be laid into the mesh", where=str(path),
+        got=f"a bind pose of {sizes} units", allowed=", ".join(repr(name) for name in UNITS) + " or a length in metres",
+        remedy="fit = true" + (f", or {named}" if named else ""),
+    )  # fmt: skip
+
+
+def _compare_heights(skeleton: Skeleton, clip: Clip, path: Path) -> None:
+    """Warn where the skeleton is much smaller or larger than the mesh it is to stand in."""
+    ends = np.concatenate(skeleton.bones()[1:])
+    tall, high = float(np.ptp(ends[:, 1])), float(np.ptp(clip.mesh.rest[:, 1]))
+    if not (1 - _UNLIKE) * high <= tall <= (1 + _UNLIKE) * high:
+        _log.warning(
+            "%s: its bind pose is %.2g m tall and the mesh %.2g m, so it does not stand in it and weights will be "
+            "wrong; try: fit = true, or another unit or up_axis", path, tall, high,
+        )  # fmt: skip
+
+
+def require_unit(known: bool, rest: Points, path: Path) -> None:
     """Refuse a file whose unit nobody said: physics depends on it. `rest` (n, 3) as read in metres."""
     if known:
         return
@@ -120,7 +150,7 @@ def require_unit(known: bool, rest: Points, path: Path, otherwise: str = "") -> 
     raise input_error(
         "the file does not say its unit, and weight and stiffness depend on it", where=str(path),
         got=f"a shape of {sizes} units", allowed=", ".join(repr(name) for name in UNITS),
-        remedy=("unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1]) + otherwise,
+        remedy="unit = 'm'" if not doubt else doubt.rsplit(": if so, say ", 1)[1],
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from .demos import demo, write_demo
 from .report import TakeOutcome
 from .run import run_shot
 
+_FIRST_LOOKS = {"bag": "vinyl", "walker": "felt"}
 _SOLE = 0.02  # [m] what of the walker at rest lies lower is its soles
 
 
@@ -34,6 +35,12 @@ class LookTake:
     posed: Array
     """(t, n, 3) [m] where the guide's smooth surface has the shell's vertices"""
     take: Animation
+    unconverged: int
+    """frames on which a step used up its Newton iterations"""
+
+    def panel(self) -> Panel:
+        """The take, for a study."""
+        return Panel(self.name, self.take, unconverged=self.unconverged)
 
     def off(self) -> float:
         """[mm] from the guide's surface, root mean square over the shell, mean over the frames."""
@@ -56,7 +63,13 @@ def look_take(name: str, threads: int | None = None, frames: tuple[int, int] | N
     shell, tests = hierarchy(guide.mesh, chosen.settings["mesh"]["levels"])
     assert tests.prolongation is not None
     posed = np.stack([tests.prolongation @ x for x in guide.points])
-    return LookTake(name, guide, shell, posed, replace(take, times=guide.times))
+    unconverged = int(np.sum(~np.asarray(result.report.measured.arrays["converged"], dtype=bool)))
+    return LookTake(name, guide, shell, posed, replace(take, times=guide.times), unconverged)
+
+
+def look_of(name: str) -> str:
+    """What pictures call a demo's look: 'flowy' of 'bag_flowy'; the first look of each has a name of its own."""
+    return _FIRST_LOOKS.get(name) or name.split("_", 1)[1]
 
 
 def looks(names: Sequence[str], moments: tuple[int, ...], threads: int | None = None) -> Study:
@@ -65,8 +78,7 @@ def looks(names: Sequence[str], moments: tuple[int, ...], threads: int | None = 
     first = takes[0]
     rows = [(one.name, (one.off(), _apart(one.shell, one.take.points, first.take.points))) for one in takes]
     return Study(
-        (Panel("guide", first.guide, is_guide=True), *(Panel(one.name, one.take) for one in takes)),
-        ("from the guide mm", f"from {first.name} mm"), tuple(rows), moments,
+        _panels(takes), ("from the guide mm", f"from {first.name} mm"), tuple(rows), moments,
     )  # fmt: skip
 
 
@@ -76,9 +88,13 @@ def outfits(
     """Outfits of the walker on some of its frames, and how well its feet roll; moments count from the first frame."""
     takes = [look_take(name, threads, frames) for name in names]
     rows = [(one.name, (one.off(), *sole_distances(one))) for one in takes]
-    panels = Panel("guide", takes[0].guide, is_guide=True), *(Panel(one.name, one.take) for one in takes)
     columns = "from the guide mm", "soles: averages mm", "soles: surface mm", "soles: furthest mm"
-    return Study(panels, columns, tuple(rows), moments)
+    return Study(_panels(takes), columns, tuple(rows), moments)
+
+
+def _panels(takes: Sequence[LookTake]) -> tuple[Panel, ...]:
+    own = (replace(one.panel(), caption=look_of(one.name)) for one in takes)
+    return Panel("guide", takes[0].guide, is_guide=True), *own
 
 
 def sole_distances(one: LookTake) -> tuple[float, float, float]:

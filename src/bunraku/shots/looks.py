@@ -54,8 +54,7 @@ _GALE = {"velocity": [-10.0, 1.0, -3.0], "turbulence": 0.5, "size": 0.4, "seed":
 
 
 def _bag(title: str, style: Style, material: Mapping[str, Any], levels: int = 2, **more: Any) -> Demo:
-    # 0.3 mm: where creases snap through, or in a gale, the default tolerance takes ten times the iterations.
-    physics = ({"tolerance": 3e-4} if more else {}) | more.pop("physics", {})
+    physics = more.pop("physics", {})
     settings = {"mesh": {"levels": levels}, "material": dict(material), **more}
     return Demo(f"{title} (no contact yet)", backflip_guide, settings, physics=physics, style=style, driven=mocap_bag)
 
@@ -95,7 +94,8 @@ _CUSHION = {
 
 
 def _walker(title: str, style: Style, material: Mapping[str, Any], **more: Any) -> Demo:
-    # A millimetre, far below the finest region: at the default tolerance one frame was seen to take 160 iterations.
+    # A millimetre, far below the finest region. At the default the first 24 frames of the walker converge too, but in
+    # 18.5 iterations each instead of 4.7, to a surface 0.6 mm away (root mean square; a wrinkle differs by 17 mm).
     physics = {"tolerance": 1e-3, **more.pop("physics", {})}
     settings = {
         "mesh": {"levels": 0}, "material": dict(material), "track": {"method": "painted", "regions": REGIONS}, **more,

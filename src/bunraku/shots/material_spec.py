@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.contracts import InputError
-from bunraku.materials import PRESETS, ShellMaterial, preset
+from bunraku.materials import MATERIAL_KEYS, PRESETS, ShellMaterial, as_material
 
 from .findings import Place, nearest
 from .kinds import (
@@ -23,7 +23,7 @@ from .kinds import (
     joined,
 )
 
-_FIELDS = [*(field.name for field in dataclasses.fields(ShellMaterial)), "weight"]
+_FIELDS = list(MATERIAL_KEYS)
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,8 @@ class MaterialSpec:
 
     def at(self, rate: float) -> ShellMaterial:
         """The material, its keys turned from frames into seconds."""
-        base = ShellMaterial(young=1.0) if self.preset is None else preset(self.preset)
-        given = {name: in_seconds(value, rate) for name, value in self.values.items()}
-        if "weight" in given:  # instead of the preset's density
-            given = {"density": None, **given}
-        return dataclasses.replace(base, **given)
+        base = {"young": 1.0} if self.preset is None else {"preset": self.preset}
+        return as_material({**base, **{name: in_seconds(value, rate) for name, value in self.values.items()}})
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import BunrakuError, InputError, OutputError
+from bunraku.contracts import BunrakuError, InputError, OutputError, Vector
 from bunraku.direction import Frame
 from bunraku.io import write_json, write_text
 from bunraku.render import moments, write_png
@@ -30,8 +30,10 @@ from .report import Measured, Report, TakeOutcome, distances, measure
 from .scenery import Scenery
 from .sentences import sentences
 from .timings import Timings
+from .yielded import yielded_regions
 
 _log = logging.getLogger(__name__)
+_MOMENTS = 8  # of the forces' picture
 
 _CONTENTS = {
     "index.html": "the report to look at: video, curves, what was met",
@@ -66,7 +68,7 @@ class Outputs:
                 self._stage(f"writing {name}", lambda name=name: self._write_animation(name, done))
         report = self._report(done, story, names)
         if names and self.prepared.shot.output.preview and (again or not self._previewed()):
-            self._stage("rendering the preview", lambda: self._preview(done))
+            self._stage("rendering the preview", lambda: self._preview(done, report.measured.force))
         write_json(self.take.report, report.as_json(), changed_only=True)
         self.timings.save()
         if again or not self.take.page.exists():
@@ -93,7 +95,8 @@ class Outputs:
         return Report(
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
-            sentences=sentences(self.prepared, measured, story), animations={self.prepared.name: names},
+            sentences=sentences(self.prepared, measured, story),
+            yielded=yielded_regions(self.prepared, measured), animations={self.prepared.name: names},
             prims={name: prim for name in names if (prim := prim_of(self.prepared, name)) is not None},
             kept_off=kept_off_regions(self.prepared, measured), contact=self.prepared.contact.table is not None,
         )  # fmt: skip
@@ -109,12 +112,12 @@ class Outputs:
         found = distances(self.prepared, (self.prepared.going.vertices_from(points) for points in written))
         if found is None:
             return measured
-        before = measured.in_file
-        if before is None or found.max(initial=0.0) > before.max(initial=0.0):
+        before, exact = measured.in_file, measured.exact  # the file is named for the regions that had to be met
+        if before is None or found[exact].max(initial=0.0) > before[exact].max(initial=0.0):
             measured = replace(measured, worst_file=name)
         return replace(measured, in_file=found if before is None else np.maximum(before, found))
 
-    def _preview(self, done: int) -> None:
+    def _preview(self, done: int, force: Vector) -> None:
         """A preview that cannot be made is no reason to lose a take."""
         p, cache = self.prepared, self.take.cache()
         numbers = p.numbers[p.preroll : done]
@@ -141,7 +144,7 @@ class Outputs:
 
         try:
             film.make(self.take.video, self.take.sheet, told)
-            self._forces(done)
+            self._forces(done, force)
         except Exception as error:
             if unheard:
                 raise
@@ -149,13 +152,14 @@ class Outputs:
             _log.info("no preview: %s", why, exc_info=not isinstance(error, BunrakuError))
             self.tell(Noticed(f"no preview was made: {why}"))
 
-    def _forces(self, done: int) -> None:
+    def _forces(self, done: int, force: Vector) -> None:
+        """At moments evenly spread and at that of the largest force (t,) [N], which ends the scale."""
         p, cache = self.prepared, self.take.cache()
         if p.tests is None:
             return
-        chosen = [int(k) for k in moments(done - p.preroll)]
+        chosen = [int(k) for k in np.union1d(moments(done - p.preroll, _MOMENTS - 1), np.argmax(force))]
         frames = [kept(cache, p.preroll + k) for k in chosen]
-        sheet = force_sheet(p, frames, [float(p.numbers[p.preroll + k]) for k in chosen])
+        sheet = force_sheet(p, frames, [float(p.numbers[p.preroll + k]) for k in chosen], float(force.max()))
         if sheet is not None:
             write_png(self.take.forces, sheet)
 
@@ -196,7 +200,8 @@ def contents(folder: Path, object_name: str) -> list[Content]:
 
 def _guess(name: str) -> str:
     """About the files a demo puts beside its take."""
-    return {".toml": "the shot file, to change and to run again", ".usda": "the guide"}.get(Path(name).suffix, "")
+    known = {".toml": "the shot file, to change and to run again", ".usda": "the guide", ".usdc": "the guide"}
+    return known.get(Path(name).suffix, "")
 
 
 def _size(path: Path) -> int:

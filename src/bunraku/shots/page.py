@@ -12,8 +12,10 @@ import numpy as np
 
 from .curves import Line, chart
 from .report import Measured, Report, Sentence, TakeOutcome, per_frame
+from .sentences import length, ranges
 
-_MARKS = {"met": "✓", "missed": "!", "note": "·"}
+_MARKS = {"met": "✓", "missed": "!", "yielded": "~", "note": "·"}
+_MOST_YIELDED = 20  # regions on the page; all of them are in report.json
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class Page:
         return (
             f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title} · bunraku</title>\n'
             f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>\n{style}</style>\n</head>\n'
-            f"<body>\n<main>\n{self._head()}\n{self._told()}\n{self._pictures()}\n{self._curves()}\n{self._facts()}\n"
+            f"<body>\n<main>\n{self._head()}\n{self._told()}\n{self._pictures()}\n{self._yielded()}\n{self._curves()}\n{self._facts()}\n"
             f"{self._origin()}\n</main>\n</body>\n</html>\n"
         )
 
@@ -76,6 +78,17 @@ class Page:
             f'<img src="contact_sheet.png" alt="Guide above result at eight moments"></a>{forces}</section>'
         )
 
+    def _yielded(self) -> str:
+        if not self.report.yielded:
+            return ""
+        rows = [
+            (one.region, f"{length(one.farthest)} away at most, frames {ranges(one.frames)}")
+            for one in self.report.yielded[:_MOST_YIELDED]
+        ]
+        left = len(self.report.yielded) - len(rows)
+        more = f'<p class="quiet">… and {left} more, all in report.json</p>' if left else ""
+        return f"<section><h2>Regions that yielded</h2><table>{_rows(rows)}</table>{more}</section>"
+
     def _curves(self) -> str:
         m = self.report.measured
         if len(m.frames) < 2:
@@ -111,8 +124,10 @@ def _verdict(report: Report) -> tuple[str, str]:
         return "stopped by physics", "missed"
     if report.crossed:
         return "surfaces intersect", "missed"
-    if report.met is False:
+    if report.missed:
         return "direction missed", "missed"
+    if (yielded := int(report.measured.yielded.sum())) > 0:
+        return f"yielded on {yielded} of {len(report.measured.frames)} frames", "yielded"
     return ("direction met", "met") if report.measured.directed.any() else ("finished", "note")
 
 

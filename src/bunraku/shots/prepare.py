@@ -21,6 +21,7 @@ from bunraku.numerics import FactorisationError
 
 from .air import ShotAir, read_air
 from .carried import Carried, carried
+from .cautions import caution
 from .contact import ShotContact, read_contact
 from .directing import shell_tests
 from .findings import Place
@@ -98,7 +99,9 @@ class Prepared:
         moving = np.zeros_like(self.guide.mesh.rest) if self.preroll else self.guide.velocity(time)
         return {"start": self.prolongation @ self.guide.at(time), "velocity": self.prolongation @ moving}
 
-    def _caps(self) -> dict[str, Any]:
+    @property
+    def caps(self) -> dict[str, Any]:
+        """What `tracking_job` is told of the largest force of direction, over seconds."""
         track, rate = self.table.track, self.clip.rate
         return {
             "cap": in_seconds(track.cap, rate), "cap_pressure": in_seconds(track.cap_pressure, rate),
@@ -122,8 +125,8 @@ class Prepared:
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
-            rest=self.rest, threads=threads, contact=self.contact.contact,
-            **self._caps(), **self.air.settings, **self._start(),
+            rest=self.rest, threads=threads, contact=self.contact.contact, **self.caps, **self.air.settings,
+            **self._start(),
         )  # fmt: skip
         return replace(job, times=self.times)  # the guide may have samples between frames
 
@@ -159,7 +162,7 @@ def prepare(shot: Shot) -> Prepared:
     guide, shell = moved(guide, -origin), shell.with_rest(shell.rest - origin)
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
-    return Prepared(
+    prepared = Prepared(
         shot=_resolved(shot, numbers), name=name, clip=clip, going=going,
         inputs=_inputs(name, guide_file, table) + air.inputs + contact.inputs, air=air.about(origin),
         contact=contact.about(origin),
@@ -168,6 +171,8 @@ def prepare(shot: Shot) -> Prepared:
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
     )  # fmt: skip
+    caution(prepared)
+    return prepared
 
 
 def _read_clip(shot: Shot, table: ObjectTable, place: Place) -> Any:
@@ -231,9 +236,12 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
         return low + np.arange(int(np.floor(high - low + 1e-6)) + 1, dtype=np.float64)
     first, last = shot.shot.frames
     if first < low - 1e-6 or last > high + 1e-6:
+        resampled = shot.shot.rate is not None and any(table.guide.rig for table in shot.object.values())
         place.at("frames").refuse(
-            "the guide has no such frames", got=f"{first} to {last}", allowed=f"{low:g} to {high:g}"
-        )
+            "the guide has no such frames", got=f"{first} to {last}",
+            allowed=f"{low:g} to {high:g} at {clip.rate:g} frames/s",
+            remedy="count frames at shot.rate, not at the skeleton's own rate" if resampled else "",
+        )  # fmt: skip
     return np.arange(first, last + 1, dtype=np.float64)
 
 
@@ -253,6 +261,7 @@ def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, r
             remedy="write 'usdc', or give shot.frames",
         )  # fmt: skip
     absent = ~np.isclose(numbers[:, None], clip.frames[None], rtol=0, atol=1e-6).any(axis=1)
+    absent &= (numbers > clip.frames[0]) & (numbers < clip.frames[-1])  # others are refused
     if absent.any():
         _log.warning(
             "%s: the guide has no sample on %d of %d frames; there it moves on a smooth curve through its samples, not "

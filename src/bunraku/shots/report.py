@@ -40,8 +40,24 @@ class Sentence:
     """Something to know about a take."""
 
     kind: str
-    """"met", "missed" or "note\""""
+    """"met", "missed", "yielded" (to a cap, as asked) or "note\""""
     text: str
+
+
+@dataclass(frozen=True, eq=False)
+class YieldedRegion:
+    """A region that gave way to its cap."""
+
+    region: str
+    """its name, or the guide vertex it lies around"""
+    frames: Vector
+    """(t,) frame numbers"""
+    farthest: float
+    """[m] from the guide"""
+
+    def as_json(self) -> dict[str, Any]:
+        """What report.json holds."""
+        return {"region": self.region, "frames": self.frames, "max_m": self.farthest}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +124,11 @@ class Measured:
         return capped & (away > MET * self.size) & (started | (force > 0.99 * pull))
 
     @property
+    def yielded(self) -> Rows:
+        """(t,) bool: frames on which some region yielded."""
+        return np.any(self.yielding, axis=1)
+
+    @property
     def directed(self) -> Rows:
         """(t,) bool: frames on which some region had to meet the guide exactly."""
         return np.any(self.exact, axis=1)
@@ -124,6 +145,11 @@ class Measured:
 
     @property
     def residual_in_file(self) -> Vector | None:
+        """(t,) [m] the largest of all regions, in the file."""
+        return None if self.in_file is None else np.max(self.in_file, axis=1, initial=0.0)
+
+    @property
+    def residual_exact_in_file(self) -> Vector | None:
         """(t,) [m] the largest of the regions that had to meet the guide, in the file."""
         return None if self.in_file is None else np.max(np.where(self.exact, self.in_file, 0.0), axis=1, initial=0.0)
 
@@ -136,8 +162,8 @@ class Measured:
     def astray(self) -> Rows:
         """(t,) bool: frames on which a region that nothing was in the way of missed the guide."""
         far = self.residual_exact.max(axis=1, initial=0.0) > MET * self.size
-        if self.residual_in_file is not None:
-            far |= self.residual_in_file > MET_IN_FILE * self.size
+        if self.residual_exact_in_file is not None:
+            far |= self.residual_exact_in_file > MET_IN_FILE * self.size
         return far & self.directed
 
     @property
@@ -177,19 +203,28 @@ class Report:
     """regions that contact kept from the guide: region, frames, max_m"""
     contact: bool = False
     """whether surfaces had to stay apart"""
+    yielded: tuple[YieldedRegion, ...] = ()
+    """the farthest first"""
 
     @property
     def met(self) -> bool | None:
         """Whether guide and pins were met on every frame on which they had to be, and no frame is lacking.
 
-        None where nothing had to be met exactly.
+        A region that yields to its cap does as asked, but the guide is not met there. None where nothing had to be met
+        exactly.
         """
         m = self.measured
         if self.outcome is not TakeOutcome.FINISHED:
             return False
-        if not m.directed.any() and not m.held.any() and not m.missed.any():
+        if not m.directed.any() and not m.held.any() and not m.missed.any() and not m.yielded.any():
             return None
-        return not m.missed.any() and not (m.pin_gaps > MET * m.size).any()
+        return not self.missed and not m.yielded.any()
+
+    @property
+    def missed(self) -> bool:
+        """Whether guide or pins were missed somewhere without having yielded to a cap."""
+        m = self.measured
+        return bool(m.missed.any() or (m.pin_gaps > MET * m.size).any())
 
     @property
     def crossed(self) -> bool:
@@ -212,6 +247,8 @@ class Report:
             "story": self.story,
             "direction_met": self.met,
             "missed_frames": m.frames[m.missed],
+            "yielded_frames": m.frames[m.yielded],
+            "yielded": [region.as_json() for region in self.yielded],
             "sentences": [sentence.text for sentence in self.sentences],
             "animations": self.animations,
             "prims": dict(self.prims),

@@ -19,9 +19,9 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
     told = [_stopped(prepared, m, story)] if story else []
     if len(m.frames):
         told += [
+            *_yielded(prepared, m),
             *_direction(prepared, m),
             *kept_off_sentences(prepared, m),
-            *_yielded(prepared, m),
             *_loosened(m),
             *_freer(m),
             *_pins(prepared, m),
@@ -46,12 +46,13 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     directed, missed = int(m.directed.sum()), int(m.astray.sum())
     but = " by every region that contact left free" if m.kept_off.any() else ""
+    if not directed and m.yielded.any():
+        return  # told already
     if not directed:
         yield Sentence("note", "On no frame had the guide to be met exactly." if not but else "No region was free.")
     elif not missed:
-        which = f"all {directed} frames" + ("" if directed == len(m.frames) else " that ask for it")
         gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
-        yield Sentence("met", f"Direction met on {which}{but}: {gap}.")
+        yield Sentence("met", f"{_met_on(m)}{but}: {gap}.")
     else:
         frame, region = peak(np.where(m.astray[:, None], m.residual_exact, -1.0))
         which = f"{missed} of {count(directed, 'frame')} ({ranges(m.frames[m.astray])})"
@@ -64,11 +65,21 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence("note", f"The shot starts in the rest shape, as asked: there the guide is up to {away} away.")
 
 
+def _met_on(m: Measured) -> str:
+    """Where direction was met: on which frames, and whether by all regions that had to."""
+    if m.yielded.any():
+        return f"Direction met by the regions that did not yield, on {count(int(m.directed.sum()), 'frame')}"
+    directed = int(m.directed.sum())
+    which = "the one frame" if directed == 1 else f"all {directed} frames"
+    asks = " that asks for it" if directed == 1 else " that ask for it"
+    return f"Direction met on {which}{'' if directed == len(m.frames) else asks}"
+
+
 def _largest(m: Measured, rows: Rows) -> str:
     in_memory = float(m.residual_exact[rows].max())
     text = f"{length(in_memory)} ({share(in_memory / m.size)} of the size) in memory"
-    if m.residual_in_file is not None:
-        text += f", {length(float(m.residual_in_file[rows].max()))} in {m.worst_file}"
+    if m.residual_exact_in_file is not None:
+        text += f", {length(float(m.residual_exact_in_file[rows].max()))} in {m.worst_file}"
     return text
 
 
@@ -83,7 +94,7 @@ def _loosened(m: Measured) -> Iterator[Sentence]:
 
 
 def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
-    """Regions whose cap was reached: missed by as much as was asked for."""
+    """Regions whose cap was reached: away from the guide, as asked, and so not met."""
     away = np.where(m.yielding, m.arrays["residual"], 0.0)
     if not m.regions or not away.any():
         return
@@ -91,9 +102,10 @@ def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     regions, frames = int(m.yielding.any(axis=0).sum()), m.frames[m.yielding.any(axis=1)]
     where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
     yield Sentence(
-        "note",
-        f"{regions} of {count(m.regions, 'region')} yielded, as asked, where the guide would have pulled harder than "
-        f"the cap (frames {ranges(frames)}): the farthest is {length(float(away[frame, region]))} away, {where}.",
+        "yielded",
+        f"Direction yielded on {len(frames)} of {count(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
+        f"{count(m.regions, 'region')} gave way, as asked, where the guide would have pulled harder than the cap; the "
+        f"farthest is {length(float(away[frame, region]))} away, {where}.",
     )
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from bunraku.contracts import input_error
-from bunraku.io import is_there, same_file, write_text
+from bunraku.contracts import InputError, input_error
+from bunraku.io import SUFFIXES, is_there, same_file, write_text
 
 from .contact_spec import ContactTable, ObstacleObject
 from .events import Event
@@ -110,10 +110,12 @@ class Shot:
 def read_shot(path: str | Path) -> Shot:
     """The shot of a TOML file; everything wrong with it is said at once, a line each."""
     file = Path(path)
+    if is_there(file) and not file.is_file() and not file.is_dir():
+        raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
+    if file.suffix.lower() in (*SUFFIXES, ".bvh") and file.is_file():
+        raise _not_a_shot(file)
     text = ""
     try:
-        if is_there(file) and not file.is_file() and not file.is_dir():
-            raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
         text = file.read_text(encoding="utf-8-sig")
         settings = tomllib.loads(text)
     except FileNotFoundError:
@@ -204,3 +206,19 @@ def _one_line(error: tomllib.TOMLDecodeError, text: str) -> str:
     end = f"line {max(len(text.splitlines()), 1)}, the last"
     where = end if place.group(1).startswith("end") else place.group(1)
     return f"{where}: {said[: place.start()].strip()}"
+
+
+def _not_a_shot(file: Path) -> InputError:
+    """The refusal of a guide in the place of a shot, with the shot that would be meant."""
+    suffix, name = file.suffix.lower(), re.sub(r"\W", "_", file.stem.split(".")[0]) or "cloth"
+    if suffix == ".bvh":
+        what, rig = "motion of a skeleton", f'rig = {{ skeleton = "{file.name}", fit = true }}'
+        guide = f'file = "body.obj", unit = "m", {rig}'
+    else:
+        says_unit = suffix.startswith(".usd") or suffix in (".gltf", ".glb")
+        what, guide = "guide", f'file = "{file.name}"' + ("" if says_unit else ', unit = "m"')
+    lines = [f"[object.{name}]", f"guide = {{ {guide} }}", 'material = "cotton"']
+    return input_error(
+        f"is a {what}, not a shot", where=str(file), allowed="a shot file (.toml)",
+        remedy=f"write these lines to {name}.toml and run that:\n  " + "\n  ".join(lines),
+    )  # fmt: skip

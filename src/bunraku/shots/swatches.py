@@ -142,6 +142,7 @@ def swatch_pictures(settings: SwatchSettings) -> Iterator[tuple[str, Image]]:
 def write_swatches(path: Path, settings: SwatchSettings, tell: Callable[[str], None] = lambda line: None) -> None:
     """Write one PNG with a swatch of each preset; `tell` hears of each."""
     made: list[Image] = []
+    tell(f"letting down {len(settings.names)} swatches, some seconds each")
     for name, image in swatch_pictures(settings):
         made.append(image)
         tell(f"{len(made)} of {len(settings.names)}: {name}")

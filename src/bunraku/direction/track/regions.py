@@ -15,6 +15,7 @@ from bunraku.motion import Animation
 from .test_functions import TestFunctions
 
 _log = logging.getLogger(__name__)
+_FINEST = 0.7  # share of an edge below which a scale has no vertices to act on
 _LARGEST = 2**31 - 1  # of a label: the largest that files have
 FREE = -1
 """the label of what obeys nothing"""
@@ -44,15 +45,19 @@ def painted(guide: TriMesh, guide_labels: Integers, shell: TriMesh, shell_labels
 
 
 def clusters(
-    guide: Animation, count: int = 200, *, compactness: float = 0.5, seed: int = 0, samples: int = 12
-) -> TestFunctions:
-    """`count` regions of the guide that fit it at every moment, for a shell that is the guide's own mesh.
+    guide: Animation, count: int = 200, *, compactness: float = 0.5, seed: int = 0, samples: int = 12,
+    shell: TriMesh | None = None,
+) -> TestFunctions:  # fmt: skip
+    """`count` regions of the guide that fit it at every moment.
 
-    `samples` poses are looked at, chosen by `seed`; `compactness` 1 makes round regions, 0 flat ones.
+    `shell` is the guide subdivided (`hierarchy(guide.mesh, levels=3)[0]`) or any mesh that lies on it; None: the
+    guide's own mesh. `samples` poses are looked at, chosen by `seed`; `compactness` 1 makes round regions, 0 flat
+    ones.
     """
     labels = animation_regions(guide, count, compactness=compactness, seed=seed, samples=samples).labels
     found = painted(guide.mesh, labels, guide.mesh, labels)
-    return replace(found, prolongation=sparse.eye_array(guide.mesh.point_count, format="csr"))
+    own = replace(found, prolongation=sparse.eye_array(guide.mesh.point_count, format="csr"))
+    return own.carried(guide.mesh, shell)
 
 
 def animation_regions(
@@ -73,6 +78,17 @@ def sampled_poses(guide: Animation, samples: int, seed: int) -> Array:
     count = min(whole_number("samples", samples, least=1), guide.frame_count)
     random = np.random.default_rng(whole_number("seed", seed))
     return guide.points[np.sort(random.choice(guide.frame_count, count, replace=False))]
+
+
+def warn_of_edges(name: str, size: float, mesh: TriMesh, faces: Integers | None = None) -> None:
+    """Say where regions of a size [m] are asked of a guide whose edges are longer: it has no vertices to tell them."""
+    corners = mesh.rest[mesh.faces if faces is None else mesh.faces[faces]]
+    edge = float(np.median(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)))
+    if size < _FINEST * edge:
+        _log.warning(
+            "%s: the guide's edges are %.2g m long, and the finest scale it can direct is about that, not %.2g m; "
+            "try: a finer guide", name, edge, size,
+        )  # fmt: skip
 
 
 def vertex_labels(mesh: TriMesh, labels: Integers, name: str) -> Integers:

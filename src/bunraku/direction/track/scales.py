@@ -20,7 +20,7 @@ from bunraku.contracts import Array, Faces, Flags, Integers, Sparse, Vector, inp
 from bunraku.geometry import TriMesh, cluster_faces, face_areas, region_limits
 from bunraku.motion import Animation, Curve, CurveLike
 
-from .regions import sampled_poses, vertex_labels
+from .regions import sampled_poses, vertex_labels, warn_of_edges
 from .test_functions import TestFunctions
 
 _log = logging.getLogger(__name__)
@@ -56,9 +56,9 @@ class _Ladder:
 
 def scales(
     guide: Animation, scale: CurveLike, *, parts: Parts | None = None, compactness: float = 0.5, seed: int = 0,
-    samples: int = 12,
+    samples: int = 12, shell: TriMesh | None = None,
 ) -> TestFunctions:  # fmt: skip
-    """Regions about `scale` [m] across that follow the animation, for a shell that is the guide's own mesh.
+    """Regions about `scale` [m] across that follow the animation; `shell` as in `clusters`.
 
     `scale` may be keyed. `parts` gives parts of the guide a scale of their own: name → (faces as numbers or
     as (f,) flags, scale); the rest has `scale`.
@@ -71,7 +71,7 @@ def scales(
         for name, faces, own in _divided(guide.mesh, scale, parts or {})
         if len(faces)
     ]
-    return _functions(guide.mesh, ladders)
+    return _functions(guide.mesh, ladders).carried(guide.mesh, shell)
 
 
 def _divided(mesh: TriMesh, scale: CurveLike, parts: Parts) -> list[tuple[str, Integers, CurveLike]]:
@@ -119,6 +119,7 @@ def _ladder(
         allowed = f"{_SMALLEST:g} to {_LARGEST:g} m"
         raise input_error("a scale must be a length above zero", where=where, got=float(outside[0]), allowed=allowed)
     coarse, fine = float(scale.values.max()), float(scale.values.min())
+    warn_of_edges(where, fine, mesh, faces)
     count = max(int(np.ceil(np.log2(coarse / fine) - 1e-9)), 0)
     sizes = coarse * (fine / coarse) ** (np.arange(count + 1) / max(count, 1))
     areas = face_areas(mesh.rest, mesh.faces)[faces]

@@ -9,14 +9,15 @@ from scipy.sparse import csgraph
 from bunraku.contracts import Array, Integers, Sparse, input_error, is_between, need, whole_number
 from bunraku.geometry import TriMesh, edges
 
+from .regions import warn_of_edges
 from .test_functions import TestFunctions
 
 _REACH = 3.0  # standard deviations after which a Gaussian counts as zero
 _MOST = 20_000
 
 
-def gaussians(guide: TriMesh, width: float, *, seed: int = 0) -> TestFunctions:
-    """Overlapping bumps `width` [m] across (two standard deviations), a width apart, on the guide's own mesh.
+def gaussians(guide: TriMesh, width: float, *, seed: int = 0, shell: TriMesh | None = None) -> TestFunctions:
+    """Overlapping bumps `width` [m] across (two standard deviations), a width apart; `shell` as in `clusters`.
 
     Distances run along edges, so a bump on an arm does not reach the body beside it. Together the bumps
     are one everywhere: as a scale to obey they stand between regions with sharp borders and the guide's own hats.
@@ -24,11 +25,12 @@ def gaussians(guide: TriMesh, width: float, *, seed: int = 0) -> TestFunctions:
     need(TriMesh, "guide", guide, remedy="guide.mesh")
     if not is_between(width, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
         raise input_error("the width of test functions must be a length above zero", got=repr(width))
+    warn_of_edges("width", float(width), guide)
     graph = _edge_graph(guide)
     centres = _spread(graph, guide, float(width), seed)
     values = _bumps(graph, centres, 0.5 * float(width))
     identity = sparse.eye_array(guide.point_count, format="csr")
-    return TestFunctions(values, values, identity)
+    return TestFunctions(values, values, identity).carried(guide, shell)
 
 
 def _edge_graph(mesh: TriMesh) -> Sparse:

@@ -97,13 +97,28 @@ class TestFunctions:
         if given != (guide.point_count, shell.point_count):
             raise input_error(
                 "test functions belong to other meshes", got=f"{given[0]} guide and {given[1]} shell vertices",
-                allowed=f"{guide.point_count} and {shell.point_count}",
+                allowed=f"{guide.point_count} and {shell.point_count}", remedy="clusters(guide, 200, shell=shell)",
             )  # fmt: skip
         return _unit_rows(self.guide @ area_mass_matrix(guide)), _unit_rows(self.shell @ area_mass_matrix(shell))
 
     def averages_at(self, time: float, guide: TriMesh, shell: TriMesh) -> None:
         """They never change."""
         return None
+
+    def along(self, prolongation: Sparse) -> TestFunctions:
+        """The guide's functions carried to a shell that lies in it, as the guide's own hats are: the averages of both
+        then agree. `prolongation` (n_shell, n_guide)."""
+        functions: Sparse = sparse.csr_array(self.guide @ prolongation.T)
+        return replace(self, shell=functions, prolongation=prolongation, embedding=None)
+
+    def carried(self, guide: TriMesh, shell: TriMesh | None) -> TestFunctions:
+        """The functions of a guide's own mesh carried to the shell: the guide subdivided, or any mesh that lies on it
+        (both in their rest shapes); None is the guide's own mesh."""
+        if shell is None:
+            return self
+        need(TriMesh, "shell", shell)
+        finer = _subdivision(guide, shell)
+        return self.onto(shell, embed(shell, guide)) if finer is None else self.along(finer)
 
     def onto(self, shell: TriMesh, embedding: Embedding) -> TestFunctions:
         """The guide's functions carried to a shell that hangs on it; regions that do not reach it are left out."""
@@ -129,6 +144,18 @@ class TestFunctions:
     def named(self, rows: Integers | Sequence[int]) -> list[str]:
         """The names of some regions."""
         return [self.names[k] if self.names else str(k) for k in rows]
+
+
+def _subdivision(guide: TriMesh, shell: TriMesh) -> Sparse | None:
+    """(n_shell, n_guide) the prolongation of a shell that is the guide subdivided; None where it is not."""
+    levels = round(np.log(max(len(shell.faces), 1) / max(len(guide.faces), 1)) / np.log(4.0))
+    if levels < 0 or len(guide.faces) * 4**levels != len(shell.faces):
+        return None
+    fine, prolongation = subdivide(guide, levels)
+    same = np.array_equal(fine.faces, shell.faces) and np.allclose(
+        fine.rest, shell.rest, rtol=0, atol=1e-9 * shell.size
+    )
+    return sparse.csr_array(prolongation) if same else None
 
 
 def _values(name: str, given: object) -> Sparse:

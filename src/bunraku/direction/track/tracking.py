@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
 from .untangle import apart, untangle
 
-Material = ShellMaterial | MaterialBlend | str
+Material = ShellMaterial | MaterialBlend | str | Mapping[str, Any]
 Warp = Sequence[float] | Array
 _GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told otherwise
 
@@ -47,7 +48,8 @@ def track(
         guide: the animation to obey.
         shell: the fine mesh, in its rest shape.
         tests: the scale at which to obey; None simulates the shell without direction.
-        material: a preset's name, a `ShellMaterial`, or a `MaterialBlend` over the shell's faces.
+        material: a preset's name, a preset with changes such as `{"preset": "cotton", "weight": 150}`, a
+            `ShellMaterial`, or a `MaterialBlend` over the shell's faces.
         pins: vertices held exactly.
         gravity: [m/s²].
         substeps: steps per guide interval.
