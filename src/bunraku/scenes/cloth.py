@@ -211,7 +211,7 @@ def _study(
     remarks = (
         f"chosen of {count} previews: vertex {chosen.caught} passes the branch at frame {chosen.frame + 1}, "
         f"{1e3 * chosen.miss:.3g} mm away",
-        "the branch is a pin, and cloth passes through cloth: there is no contact yet",
+        "the branch is a pin, and cloth passes through cloth: contact is off",
     )
     shown = tuple(chosen.frame + k for k in (0, 5, 10, 18, 28) if chosen.frame + k < guide.frame_count)
     panels = Panel("preview", guide, is_guide=True), Panel.of("naive", naive), Panel.of("tracked", tracked)

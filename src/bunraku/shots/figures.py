@@ -66,7 +66,7 @@ _WALK = (1, 31)
 
 FIGURES: dict[str, Figure] = {
     "cloth": Figure(
-        "twenty coarse previews of a thrown cloth, one chosen: preview, naive and tracked fine run (no contact yet)",
+        "twenty coarse previews of a thrown cloth, one chosen: preview, naive and tracked fine run (without contact)",
         lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0), size=(360, 420),
     ),
     "fig3": Figure(
@@ -80,22 +80,22 @@ FIGURES: dict[str, Figure] = {
         "16, 64, 256 and 1024 regions: closer to the guide, finer wrinkles", resolution, (-0.3, -0.8, -1.0)
     ),
     "fig9": Figure(
-        "six looks of the bag from one guide: vinyl, flowy, accordion, ridges, crinkle, wind (no contact yet)",
+        "six looks of the bag from one guide: vinyl, flowy, accordion, ridges, crinkle, wind (without contact)",
         lambda threads: looks(list(BAG_LOOKS), (4, 8, 13, 16, 19, 24, 29), threads), _BAG_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
     "fig10": Figure(
-        "the walker leans into a headwind, 16 moments on each picture: guide and take (no contact yet)",
+        "the walker leans into a headwind, 16 moments on each picture: guide and take (without contact)",
         lambda threads: outfits(["walker"], (68,), None, threads), _WIND_VIEW,
         size=(720, 720), ground=0.0, follows=True, samples=16, styles=_LOOKS,
     ),
     "outfits": Figure(
-        "one walk, four outfits: felt, paper, ribs, balloon (no contact yet)",
+        "one walk, four outfits: felt, paper, ribs, balloon (without contact)",
         lambda threads: outfits(list(WALKER_LOOKS), (5, 10, 15, 20, 25, 30), _WALK, threads), _WALKER_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
     "shock": Figure(
-        "the walker gets a shock, its rest shape between smooth and crinkled, and shakes it off (no contact yet)",
+        "the walker gets a shock, its rest shape between smooth and crinkled, and shakes it off (without contact)",
         lambda threads: outfits(["walker"], (80, 83, 85, 87, 95, 102, 108, 118), None, threads), _WALKER_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),

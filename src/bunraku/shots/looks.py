@@ -56,7 +56,7 @@ _GALE = {"velocity": [-10.0, 1.0, -3.0], "turbulence": 0.5, "size": 0.4, "seed":
 def _bag(title: str, style: Style, material: Mapping[str, Any], levels: int = 2, **more: Any) -> Demo:
     physics = more.pop("physics", {})
     settings = {"mesh": {"levels": levels}, "material": dict(material), **more}
-    return Demo(f"{title} (no contact yet)", backflip_guide, settings, physics=physics, style=style, driven=mocap_bag)
+    return Demo(f"{title} (without contact)", backflip_guide, settings, physics=physics, style=style, driven=mocap_bag)
 
 
 BAG_LOOKS: dict[str, Demo] = {
@@ -100,7 +100,7 @@ def _walker(title: str, style: Style, material: Mapping[str, Any], **more: Any) 
     settings = {
         "mesh": {"levels": 0}, "material": dict(material), "track": {"method": "painted", "regions": REGIONS}, **more,
     }  # fmt: skip
-    return Demo(f"{title} (no contact yet)", walking_x, settings, walker_regions, physics, style)
+    return Demo(f"{title} (without contact)", walking_x, settings, walker_regions, physics, style)
 
 
 def _frame(time: float) -> int:

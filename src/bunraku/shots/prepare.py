@@ -236,7 +236,7 @@ def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
         return low + np.arange(int(np.floor(high - low + 1e-6)) + 1, dtype=np.float64)
     first, last = shot.shot.frames
     if first < low - 1e-6 or last > high + 1e-6:
-        resampled = shot.shot.rate is not None and any(table.guide.rig for table in shot.object.values())
+        resampled = shot.shot.rate is not None and any(table.guide.rig for table in shot.shells.values())
         place.at("frames").refuse(
             "the guide has no such frames", got=f"{first} to {last}",
             allowed=f"{low:g} to {high:g} at {clip.rate:g} frames/s",
