@@ -19,6 +19,7 @@ import numpy as np
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
+_MOST_ADVANCES = 1000  # along the way of one pair; what is reached then is free, if short: millions would take seconds
 ipctk.set_num_threads(1)
 
 
@@ -165,7 +166,7 @@ class Pairing:
             return 0.0
         found = ipctk.compute_collision_free_stepsize(
             self._fenced, _columns(x), _columns(end), self.gap, None,
-            ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
+            ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING),
         )  # fmt: skip
         return float(found)
 

@@ -20,6 +20,7 @@ _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_HALVINGS = 12
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
+_CROWDED = 0.2  # share of a step below which obstacles wait for the shell to make room
 _NEAR = 10.0  # tolerances: a step this short may be followed by one with the same factor
 
 
@@ -81,6 +82,7 @@ def minimise_apart(
             continue
         run.x, run.multipliers = run.x + share * step, multipliers
         touch.advance(share)
+        touch.waits = not touch.arrived and share < _CROWDED
         fresh = not (share >= 1.0 and run.last_step <= _NEAR * small)
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
