@@ -247,13 +247,15 @@ def test_planes_are_felt_as_far_as_surfaces_are() -> None:
 
 
 def test_points_on_a_floor_do_not_feel_each_other_twice() -> None:
-    """Self-contact belongs to surfaces alone: without it two layers over a far floor feel nothing."""
-    scene = crowd()
-    floor = Plane(np.array([0.0, 0.0, -1.0]), np.array([0.0, 0.0, 1.0]))
-    surfaces = Surfaces(scene.surfaces.shell, (), [floor], reach=REACH, self_contact=False)
-    touch = Scene(surfaces, scene.x).touch()
-    assert touch.value(scene.x) == 0.0
-    assert touch.report(scene.x) == {"pairs": 0, "closest": 0.0}
+    """Self-contact belongs to surfaces alone: without it two points 0.3 of the reach apart feel nothing of a floor that
+    is far away.
+    """
+    upper = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.3], [0.0, 0.1, 0.3]]
+    mesh = triangles(upper, [[0.0, 0.0, -0.3 * REACH], [0.1, 0.0, -1.0], [0.0, 0.1, -1.0]])
+    floor = Plane(np.array([0.0, 0.0, -2.0]), np.array([0.0, 0.0, 1.0]))
+    touch = Scene(Surfaces(mesh, (), [floor], reach=REACH, self_contact=False), mesh.rest).touch()
+    assert touch.value(mesh.rest) == 0.0
+    assert touch.report(mesh.rest) == {"pairs": 0, "closest": 0.0}
 
 
 def test_without_self_contact_only_obstacles_are_felt() -> None:

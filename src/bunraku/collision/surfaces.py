@@ -132,6 +132,8 @@ class Touch:
     """the share of their way that the obstacles have gone"""
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0), repr=False)
     """what was spent on each part"""
+    waits: bool = False
+    """whether the obstacles stand for now, so that the shell can make room"""
     _place: _Place | None = field(default=None, repr=False)
     _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
 
@@ -160,7 +162,9 @@ class Touch:
         return self.gone >= 1.0 or not len(self._to)
 
     def advance(self, share: float) -> None:
-        """The obstacles go this share of the way left to them."""
+        """The obstacles go this share of the way left to them, unless they wait."""
+        if self.waits:
+            return
         self.gone = 1.0 if share >= 1.0 else self.gone + share * (1.0 - self.gone)
 
     def value(self, x: Points, ahead: float = 0.0) -> float:
@@ -267,8 +271,8 @@ class Touch:
 
     @property
     def _left(self) -> Points:
-        """(o, 3) the way the obstacles have left."""
-        return (1.0 - self.gone) * (self._to - self._from)
+        """(o, 3) the way the obstacles have left; none while they wait."""
+        return (0.0 if self.waits else 1.0 - self.gone) * (self._to - self._from)
 
     @property
     def _still(self) -> float:
@@ -277,7 +281,7 @@ class Touch:
     def _points(self, x: Points, ahead: float) -> Points:
         if not len(self._to):
             return x
-        share = self.gone + ahead * (1.0 - self.gone)
+        share = self.gone + (0.0 if self.waits else ahead) * (1.0 - self.gone)
         return np.concatenate([x, self._to if share >= 1.0 else self._from + share * (self._to - self._from)])
 
     def _way(self, points: Points) -> Points:

@@ -21,6 +21,7 @@ from bunraku.contracts import Array, Flags, Integers, Points, Vector
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
+_MOST_ADVANCES = 1000  # along the way of one pair; what is reached then is free, if short: millions would take seconds
 ipctk.set_num_threads(1)
 
 
@@ -189,7 +190,7 @@ class Pairing:
         try:
             found = ipctk.compute_collision_free_stepsize(
                 self._fenced, _columns(x), _columns(end), self.gap, None,
-                ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
+                ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING),
             )  # fmt: skip
         finally:
             ipctk.set_num_threads(1)

@@ -151,6 +151,9 @@ class Touching(Protocol):
         """Whether the potential knows how stiff to be; else `scale` must tell it."""
         ...
 
+    waits: bool
+    """whether the obstacles stand for now, so that the body can make room"""
+
     @property
     def arrived(self) -> bool:
         """Whether the obstacles are where they must be at the end of the step."""
