@@ -182,9 +182,17 @@ class Touch:
         with self._spending("potential"):
             return pressure + self._rubs(place.points)[: self.surfaces.count]
 
-    def pressure(self, x: Points) -> Points:
-        """(n, 3) [N] the barrier's part of the gradient."""
-        return self._pressure(self._at(x, 0.0))[: self.surfaces.count]
+    def pressure(self, x: Points, step: Points | None = None) -> Points:
+        """(n, 3) [N] the barrier's part of the gradient; to first order after a step (n, 3) and what is left of the
+        obstacles' way."""
+        place = self._at(x, 0.0)
+        felt = self._pressure(place)[: self.surfaces.count]
+        if step is None:
+            return felt
+        way = np.concatenate([step, self._left])
+        for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
+            felt = felt + gaps.forces(stiff, None, way)[: self.surfaces.count]
+        return felt
 
     def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
         """[J] the slope of the energy along the way the obstacles have left, at a share of it `ahead`."""

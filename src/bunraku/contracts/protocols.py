@@ -171,8 +171,9 @@ class Touching(Protocol):
         """(n, 3) [N] on the body's points."""
         ...
 
-    def pressure(self, x: Points) -> Points:
-        """(n, 3) [N] the part of the gradient that keeps surfaces apart (without friction)."""
+    def pressure(self, x: Points, step: Points | None = None) -> Points:
+        """(n, 3) [N] the part of the gradient that keeps surfaces apart (without friction); to first order after a
+        step (n, 3), and what is left of the obstacles' way, if one is given."""
         ...
 
     def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:

@@ -16,7 +16,6 @@ from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
 
 from .minimise import Direction, NewtonSettings, Progress, conjugate
 
-_COARSER = 10.0  # tolerances: what surfaces that slide into each other's reach leave to do is not worth more
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
 _ROUNDING = 1e-9  # share of the merit that rounding may take
@@ -40,8 +39,8 @@ class Problem(Protocol):
         """(r,) J x − c of hard conditions, 0 for others."""
         ...
 
-    def revise(self, x: Points, multipliers: Vector) -> bool:
-        """Take another look at which conditions hold; whether any changed."""
+    def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
+        """Take another look at which conditions hold, with the multipliers of a step (n, 3); whether any changed."""
         ...
 
     @property
@@ -57,7 +56,7 @@ def minimise_apart(
 
     Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
     """
-    small = _COARSER * settings.tolerance * settings.length
+    small = settings.tolerance * settings.length
     age, before = settings.reuse, None  # how often the factor has served; gradient, Newton step and direction
     while run.iterations < settings.contact_limit:
         gradient = problem.gradient(run.x, run.multipliers)
@@ -69,7 +68,7 @@ def minimise_apart(
         run.last_step = float(np.abs(step).max(initial=0.0))
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
-        if problem.revise(run.x, multipliers):
+        if problem.revise(run.x, multipliers, step):
             age, before, run.multipliers = settings.reuse, None, multipliers
             continue
         if run.last_step <= small and touch.arrived:

@@ -73,15 +73,18 @@ class Frozen:
         """Take x for where the solve has come to; returns what that changes in the state's memory."""
         return {key: value for energy in self.energies for key, value in energy.follow(x).items()}
 
-    def revise(self, x: Points, multipliers: Vector) -> bool:
-        """Let conditions yield that would pull harder than their caps, and hold those again that need not."""
-        return self.yielding.revise(self.stretch(x), multipliers, self.pressed(x))
+    def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
+        """Let conditions yield that would pull harder than their caps, and hold those again that need not.
 
-    def pressed(self, x: Points) -> Pressed | None:
-        """What contact does to the conditions with a cap, if there are any."""
+        `multipliers` are those of a `step` (n, 3): so is what contact has to do with them.
+        """
+        return self.yielding.revise(self.stretch(x), multipliers, self.pressed(x, step))
+
+    def pressed(self, x: Points, step: Points | None = None) -> Pressed | None:
+        """What contact does to the conditions with a cap, if there are any; to first order after a step (n, 3)."""
         if self.touch is None or self.presses is None:
             return None
-        return self.presses.felt(self.touch.pressure(x), self.touch.touched(x))
+        return self.presses.felt(self.touch.pressure(x, step), self.touch.touched(x))
 
     @cached_property
     def jacobian(self) -> Sparse:
@@ -163,5 +166,5 @@ class Watched:
     def follow(self, x: Points) -> object:
         return self.problem.follow(x)
 
-    def revise(self, x: Points, multipliers: Vector) -> bool:
-        return self.problem.revise(x, multipliers)
+    def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
+        return self.problem.revise(x, multipliers, step)
