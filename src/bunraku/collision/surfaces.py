@@ -7,6 +7,7 @@ share that the shell takes of its own step, so that both together never pass thr
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,11 +22,15 @@ from bunraku.geometry import TriMesh
 from .barrier import activation_stiffness
 from .blocks import Gaps, touched
 from .obstacles import Obstacle, Plane
+from .pinching import PINCHED, TIGHT, Ground, Held, Pinches
+from .releasing import still_pinched
 from .toolkit import Near, Pairing, Pairs, Rubbing
 
+_log = logging.getLogger(__name__)
 STIFFNESS = "contact.stiffness"
 """the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
 _SOFTER = 0.1  # stiffness of a pair over that of the shell's points; of 1, 0.1, 0.01 and 0.001 it took the fewest steps
+_HOLD = 10.0  # stiffness of what holds a pinched vertex over that of the shell's points
 _CERTAIN = 0.99  # share of a distance that rounding does not reach
 
 
@@ -51,7 +56,11 @@ class Surfaces:
         start, end = self._surfaces(state.time), self._surfaces(state.time + dt)
         for pairing, _ in self.pairings:
             pairing.forget()
-        return Touch(self, state.q.reshape(-1, 3), start, end, dt, state.memory.get(STIFFNESS))
+        x, before = state.q.reshape(-1, 3), Pinches.of(state.memory)
+        pinches = still_pinched(self, before, x, start, end)
+        out = Touch(self, x, start, end, dt, state.memory.get(STIFFNESS), before=before, pinches=pinches)
+        out.pinch(x)
+        return out
 
     def together(self, x: Points, time: float) -> Points:
         """(n + o, 3) the shell at points x (n, 3), then the obstacles at a time [s]."""
@@ -92,10 +101,39 @@ class Surfaces:
         if self.self_contact or self.obstacles:
             found.append((Pairing(self.rest, self.faces, among_movable=self.self_contact, **knobs), len(self.rest)))
         if self.planes:
-            planes = [(plane.normal, plane.point) for plane in self.planes]
-            none = np.zeros((0, 3), np.int64)
-            # Vertices without faces would feel each other as well.
-            found.append((Pairing(self.shell.rest, none, planes=planes, among_movable=False, **knobs), self.count))
+            found.append((self._on_planes(None), self.count))
+        return found
+
+    def _on_planes(self, without: Flags | None) -> Pairing:
+        planes = [(plane.normal, plane.point) for plane in self.planes]
+        # Vertices without faces would feel each other as well.
+        return Pairing(
+            self.shell.rest, np.zeros((0, 3), np.int64), planes=planes, among_movable=False, without=without,
+            reach=self.felt_within, gap=self.gap, movable=self.count,
+        )  # fmt: skip
+
+
+    @cached_property
+    def ground(self) -> Ground:
+        """The faces of the obstacles, and the planes."""
+        others = self.faces[len(self.shell.faces) :] - self.count
+        return Ground.of(others, len(self.rest) - self.count, self.planes)
+
+    def pairings_without(self, pinched: Integers) -> list[tuple[Pairing, int]]:
+        """`pairings` in which these vertices of the shell, and edges and faces that have one, feel only the shell."""
+        if not len(pinched):
+            return self.pairings
+        knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
+        without = np.zeros(len(self.rest), dtype=bool)
+        without[pinched] = True
+        found = []
+        if self.self_contact:
+            found.append((Pairing(self.shell.rest, self.shell.faces, **knobs), self.count))
+        if self.obstacles:
+            apart = Pairing(self.rest, self.faces, among_movable=False, without=without, **knobs)
+            found.append((apart, len(self.rest)))
+        if self.planes:
+            found.append((self._on_planes(without[: self.count]), self.count))
         return found
 
 
@@ -132,8 +170,35 @@ class Touch:
     """the share of their way that the obstacles have gone"""
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0), repr=False)
     """what was spent on each part"""
+    before: Pinches = field(default_factory=Pinches.none, repr=False)
+    """vertices that were pinched where the step begins"""
+    pinches: Pinches = field(default_factory=Pinches.none)
+    """vertices that are"""
     _place: _Place | None = field(default=None, repr=False)
     _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self._hold(self.pinches, self.start)
+
+    def _hold(self, pinches: Pinches, x: Points) -> None:
+        """From now on these vertices at x (n, 3) are held too."""
+        now, held = self._obstacles(0.0), getattr(self, "_held", Held.none())
+        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to))
+        self._pairings = self.surfaces.pairings_without(self._held.vertices)
+        self._place = self._lagged = None
+
+    def pinch(self, x: Points) -> bool:
+        """Take for pinched what is between obstacles that will leave no room; whether anything new is."""
+        if self.arrived:
+            return False
+        near = self._gaps(self._at(x, 0.0))
+        room = 2.0 * self.surfaces.gap + TIGHT * self.surfaces.felt_within
+        found = self.surfaces.ground.caught(near, x, self._obstacles(0.0), self._left, room)
+        if not len(found):
+            return False
+        self.pinches = self.pinches.and_also(found)
+        self._hold(found, x)
+        return True
 
     @property
     def scales(self) -> bool:
@@ -151,8 +216,19 @@ class Touch:
         return activation_stiffness(_SOFTER * float(self.shell_stiffness), self.surfaces.gap, self.surfaces.felt_within)
 
     def memory(self) -> Mapping[str, Array]:
-        """What must be carried on."""
-        return {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
+        """What must be carried on; asked for once, when the step is taken."""
+        out: dict[str, Array] = {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
+        if len(self.pinches):
+            out[PINCHED] = self.pinches.rows
+            if not len(self.before):
+                _log.warning("%d vertices are pinched between obstacles, the first is %d", *self._first_pinched)
+        elif len(self.before):
+            _log.info("no vertex is pinched any more")
+        return out
+
+    @property
+    def _first_pinched(self) -> tuple[int, int]:
+        return len(self.pinches), int(self.pinches.vertices[0])
 
     @property
     def arrived(self) -> bool:
@@ -170,6 +246,7 @@ class Touch:
             with self._spending("potential"):
                 place.value = self.stiffness * sum(near.value() for near in place.nears)
                 place.value += self._friction_value(place.points)
+                place.value += 0.5 * self._grip * float(np.sum(self._held.away(x, self._share(ahead)) ** 2))
         return place.value
 
     def gradient(self, x: Points) -> Points:
@@ -179,8 +256,13 @@ class Touch:
             return pressure + self._rubs(place.points)[: self.surfaces.count]
 
     def pressure(self, x: Points) -> Points:
-        """(n, 3) [N] the barrier's part of the gradient."""
-        return self._pressure(self._at(x, 0.0))[: self.surfaces.count]
+        """(n, 3) [N] the part of the gradient that keeps surfaces apart or holds what is pinched."""
+        out = self._pressure(self._at(x, 0.0))[: self.surfaces.count]
+        if not len(self._held):
+            return out
+        out = np.array(out)
+        out[self._held.vertices] += self._grip * self._held.away(x, self.gone)
+        return out
 
     def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
         """[J] the slope of the energy along the way the obstacles have left, at a share of it `ahead`."""
@@ -188,7 +270,8 @@ class Touch:
             return 0.0
         place = self._at(x, ahead)
         felt = self._pressure(place) + self._rubs(place.points)
-        return float(np.sum(felt[self.surfaces.count :] * self._left))
+        held = self._grip * self._held.away(x, self._share(ahead))
+        return float(np.sum(felt[self.surfaces.count :] * self._left) - np.sum(held * self._held_left))
 
     def drive(self, x: Points) -> Points:
         """(n, 3) [N] by which the gradient will change when the obstacles go the way they have left."""
@@ -199,6 +282,7 @@ class Touch:
         way = np.concatenate([np.zeros_like(x), self._left])
         for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
             out += gaps.forces(stiff, None, way[: len(way)])[: self.surfaces.count]
+        out[self._held.vertices] -= self._grip * self._held_left
         return out
 
     def blocks(self, x: Points) -> tuple[Integers, Array]:
@@ -213,16 +297,20 @@ class Touch:
             corners.append(gaps.corners)
             across = gaps.rubbing(force, rubbing.coefficient, way, self._still)
             blocks.append(gaps.blocks(np.zeros(len(force)), across))
+        corners.append(self._held_corners)
+        blocks.append(np.zeros((len(self._held), 12, 12)))
+        blocks[-1][:, range(3), range(3)] = self._grip
         whole = np.concatenate(corners)
         return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
 
     def likely(self, x: Points) -> Integers:
         """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""
         points = self._points(x, 0.0)
-        near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self.surfaces.pairings]
+        near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self._pairings]
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
         corners += [gaps.corners for gaps, _, _ in self._rubbings()]
+        corners.append(self._held_corners)
         return _pairs_within(np.concatenate(corners), self.surfaces.count)
 
     def max_step(self, x: Points, step: Points) -> float:
@@ -232,24 +320,27 @@ class Touch:
         if 2.0 * longest < _CERTAIN * (self._closest(self._at(x, 0.0)) - self.surfaces.gap):
             return 1.0  # no two points come nearer than by both their ways
         with self._spending("way"):
-            return min((p.free_share(begin[:size], end[:size]) for p, size in self.surfaces.pairings), default=1.0)
+            return min((p.free_share(begin[:size], end[:size]) for p, size in self._pairings), default=1.0)
 
     def touched(self, x: Points) -> Flags:
         """(n,) vertices of the shell that feel something."""
         place, out = self._at(x, 0.0), np.zeros(self.surfaces.count, dtype=bool)
         for gaps, (force, _) in zip(self._gaps(place), self._presses(place), strict=True):
             out |= touched(gaps, force, self.surfaces.count)
+        out[self._held.vertices] = True
         return out
 
     def report(self, x: Points) -> Mapping[str, float]:
-        """`pairs` that feel each other, and the least distance `closest` [m] among them (0: none is near)."""
+        """`pairs` that feel each other, the least distance `closest` [m] among them (0: none is near), and how many
+        vertices are `pinched`."""
         place = self._at(x, 0.0)
         count = sum(len(near) for near in place.nears)
-        return {"pairs": count, "closest": self._closest(place) if count else 0.0}
+        closest = self._closest(place) if count else 0.0
+        return {"pairs": count, "closest": closest, "pinched": len(self.pinches)}
 
     def busy(self, x: Points) -> bool:
         """Whether any pair is near."""
-        return any(len(near) for near in self._at(x, 0.0).nears)
+        return len(self._held) > 0 or any(len(near) for near in self._at(x, 0.0).nears)
 
     @contextmanager
     def _spending(self, part: str) -> Iterator[None]:
@@ -277,8 +368,31 @@ class Touch:
     def _points(self, x: Points, ahead: float) -> Points:
         if not len(self._to):
             return x
-        share = self.gone + ahead * (1.0 - self.gone)
-        return np.concatenate([x, self._to if share >= 1.0 else self._from + share * (self._to - self._from)])
+        return np.concatenate([x, self._obstacles(ahead)])
+
+    def _obstacles(self, ahead: float) -> Points:
+        """(o, 3)"""
+        share = self._share(ahead)
+        return self._to if share >= 1.0 else self._from + share * (self._to - self._from)
+
+    def _share(self, ahead: float) -> float:
+        """Of their way that the obstacles have gone when they go a share of the rest."""
+        return self.gone + ahead * (1.0 - self.gone)
+
+    @property
+    def _grip(self) -> float:
+        """[N/m] with which pinched vertices are held."""
+        return 0.0 if self.shell_stiffness is None else _HOLD * float(self.shell_stiffness)
+
+    @property
+    def _held_left(self) -> Points:
+        """(p, 3) the way that what is held has left."""
+        return (1.0 - self.gone) * (self._held.end - self._held.begin)
+
+    @property
+    def _held_corners(self) -> Integers:
+        """(p, 4)"""
+        return np.pad(self._held.vertices[:, None], ((0, 0), (0, 3)), constant_values=-1)
 
     def _way(self, points: Points) -> Points:
         return points - np.concatenate([self.start, self._from])[: len(points)]
@@ -288,7 +402,7 @@ class Touch:
         points = self._points(x, ahead)
         if self._place is None or not np.array_equal(self._place.points, points):
             with self._spending("near"):
-                nears = [pairing.near(points[:size]) for pairing, size in self.surfaces.pairings]
+                nears = [pairing.near(points[:size]) for pairing, size in self._pairings]
             self._place = _Place(points, nears)
         return self._place
 
@@ -322,7 +436,7 @@ class Touch:
             self._lagged = []
             if self.surfaces.friction > 0.0:
                 begin = np.concatenate([self.start, self._from])
-                for pairing, size in self.surfaces.pairings:
+                for pairing, size in self._pairings:
                     near = pairing.near(begin[:size])
                     if not len(near):
                         continue

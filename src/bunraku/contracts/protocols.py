@@ -200,6 +200,10 @@ class Touching(Protocol):
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
         ...
 
+    def pinch(self, x: Points) -> bool:
+        """Let those points ignore the obstacles that are between such as will leave no room; whether any is new."""
+        ...
+
     def advance(self, share: float) -> None:
         """The obstacles go this share of what is left of their way."""
         ...

@@ -18,6 +18,7 @@ from .minimise import Direction, NewtonSettings, Progress, conjugate
 
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
+_HELD_UP = 0.5  # share of a step below which obstacles on their way are asked whether they leave room
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
 _NEAR = 10.0  # tolerances: among surfaces a step this short may be followed by one with the same factor
@@ -78,6 +79,9 @@ def minimise_apart(
         on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
         along = step if on_the_way else conjugate(gradient, step, before)
         share = _search(problem, touch, run, along, multipliers)
+        if (share is None or share < _HELD_UP) and touch.pinch(run.x):
+            age, before = settings.reuse, None
+            continue
         if share is None:
             if fresh and before is None:
                 break

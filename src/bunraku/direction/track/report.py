@@ -73,7 +73,8 @@ class TrackReport:
         near = last["contact"] if last else {}
         gave_way = last["gives_way"][: self.regions] if last else np.zeros(self.regions, dtype=bool)
         return {
-            "pairs": np.array(near.get("pairs", 0)), "closest": np.array(near.get("closest", 0.0)), "gave_way": gave_way
+            "pairs": np.array(near.get("pairs", 0)), "closest": np.array(near.get("closest", 0.0)),
+            "gave_way": gave_way, "pinched": np.array(near.get("pinched", 0)),
         }  # fmt: skip
 
     def _stretching(self, time: float, x: Points) -> float:
