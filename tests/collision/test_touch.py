@@ -253,7 +253,7 @@ def test_points_on_a_floor_do_not_feel_each_other_twice() -> None:
     surfaces = Surfaces(scene.surfaces.shell, (), [floor], reach=REACH, self_contact=False)
     touch = Scene(surfaces, scene.x).touch()
     assert touch.value(scene.x) == 0.0
-    assert touch.report(scene.x) == {"pairs": 0, "closest": 0.0}
+    assert touch.report(scene.x) == {"pairs": 0, "closest": 0.0, "pinched": 0}
 
 
 def test_without_self_contact_only_obstacles_are_felt() -> None:
