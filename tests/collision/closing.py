@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from bunraku.collision import Obstacle, Plane, Pinches, capsule, sphere
-from bunraku.contracts import Flags, Integers, Points
+from bunraku.collision import Obstacle, Pinches, Plane, capsule, sphere
+from bunraku.contracts import Flags, Integers, Points, Vector
 from bunraku.direction import Contact
 from bunraku.direction.job import Frame, Job
 from bunraku.direction.track import tracking_job
@@ -42,7 +42,7 @@ class Closing:
     """A sheet that hangs free, and things that close on it."""
 
     shell: TriMesh
-    times: Sequence[float]
+    times: Vector
     things: Sequence[Obstacle | Plane]
 
     def job(self, *, guide: Animation | None = None, tests: object = None, **knobs: object) -> Job:
@@ -84,24 +84,28 @@ class Seen:
     """faces with a pinched vertex that meet an obstacle"""
 
 
+def _count(which: Flags) -> int:
+    return int(np.count_nonzero(which))
+
+
 def look(scene: Closing, frames: Sequence[Frame]) -> Seen:
     """At every frame, and for the sheet itself between them."""
     faces, own, free, caught = scene.faces(), 0, 0, 0
     count = len(scene.shell.faces)
     for frame in frames:
         pinched = scene.pinched(frame)
-        own += np.count_nonzero(intersecting_faces(frame.points, scene.shell.faces, touching=True))
+        own += _count(intersecting_faces(frame.points, scene.shell.faces, touching=True))
         held = pinched[scene.shell.faces].any(axis=1)
         met = intersecting_faces(scene.together(frame), faces, touching=True)[:count]
-        free += np.count_nonzero(met & ~held)
-        caught += np.count_nonzero(met & held)
+        free += _count(met & ~held)
+        caught += _count(met & held)
         planes = [one for one in scene.things if isinstance(one, Plane)]
-        free += sum(np.count_nonzero(((frame.points - p.point) @ p.normal <= 0.0) & ~pinched) for p in planes)
+        free += sum(_count(((frame.points - p.point) @ p.normal <= 0.0) & ~pinched) for p in planes)
     own += sum(len(passings(a.points, b.points, scene.shell.faces)) for a, b in pairwise(frames))
     return Seen(np.array([scene.pinched(frame).sum() for frame in frames]), own, free, caught)
 
 
-def times(count: int) -> Sequence[float]:
+def times(count: int) -> Vector:
     return np.arange(count) / 24.0
 
 
@@ -161,7 +165,7 @@ def pressed_to_floor(n: int = 12, frames: int = 25, deep: float = 0.01) -> Closi
     height = there_and_back(0.06, -deep, when[-1])
     mesh = sphere([middle[0], middle[1], 0.0], 0.08)
     ball = Obstacle(mesh, lambda t: mesh.rest + [0.0, 0.0, height(t) + 0.08], "ball")
-    return Closing(shell, when, [ball, Plane([0.0, 0.0, 0.0], [0.0, 0.0, 1.0])])
+    return Closing(shell, when, [ball, Plane(np.zeros(3), np.array([0.0, 0.0, 1.0]))])
 
 
 def layers(n: int = 10, frames: int = 25, deep: float = 0.02, count: int = 3) -> Closing:

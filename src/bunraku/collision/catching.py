@@ -36,8 +36,8 @@ def whose(
 def nearest_around(
     points: Points, face: Integers, begin: Integers, faces_of: Integers, faces: Faces, x: Points, *, walk: bool = True
 ) -> tuple[Integers, Array]:
-    """(p,) the face nearest to each point (p, 3) that can be reached from a given one over faces that look the same way,
-    and (p, 3) the weights of its corners there; without `walk` the given one.
+    """(p,) the face nearest to each point (p, 3) that can be reached from a given one over faces that look the same
+    way, and (p, 3) the weights of its corners there; without `walk` the given one.
     """
     found, weights = np.array(face), np.empty((len(face), 3))
     steps = _MOST_STEPS if walk else 0

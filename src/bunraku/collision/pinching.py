@@ -8,6 +8,7 @@ Contact of the shell with itself never ends.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -72,6 +73,17 @@ class Pinches:
         rows = np.concatenate([self.rows, other.rows])
         return Pinches(rows[np.argsort(rows[:, 0], kind="stable")])
 
+    def tell_since(self, before: Pinches, log: logging.Logger) -> None:
+        """Where a pinch begins or ends, in words."""
+        if len(self) and not len(before):
+            vertex, one, other = self.rows[0, :3]
+            log.warning(
+                "obstacles leave no room for %d vertices between them; the first is %d, between their faces %d and %d",
+                len(self), vertex, one, other,
+            )  # fmt: skip
+        elif len(before) and not len(self):
+            log.info("nothing is pinched between obstacles any more")
+
 
 @dataclass(frozen=True, eq=False)
 class Held:
@@ -96,6 +108,21 @@ class Held:
 
     def __len__(self) -> int:
         return len(self.vertices)
+
+    def left(self, gone: float) -> Points:
+        """(p, 3) [m] of its way when the obstacles have gone a share of theirs."""
+        return (1.0 - gone) * (self.end - self.begin)
+
+    @property
+    def corners(self) -> Integers:
+        """(p, 4) as of near pairs: −1 for none"""
+        return np.pad(self.vertices[:, None], ((0, 0), (0, 3)), constant_values=-1)
+
+    def blocks(self, grip: float) -> Array:
+        """(p, 12, 12) of springs of a stiffness [N/m]"""
+        out = np.zeros((len(self), 12, 12))
+        out[:, range(3), range(3)] = grip
+        return out
 
     def away(self, x: Points, share: float) -> Points:
         """(p, 3) [m] how far each is from where it is held, with the obstacles that share on their way."""
@@ -145,7 +172,7 @@ class Ground:
         return found, side
 
     def led(self, pinches: Pinches, x: Points, surface: Points) -> Pinches:
-        """The same vertices at x (n, 3), between the faces that are nearest now: those around, that look the same way."""
+        """The same vertices at x (n, 3), between the faces nearest now: of those around that look the same way."""
         rows = np.array(pinches.rows)
         for which in (1, 2):
             flat = rows[:, which] >= len(self.faces)

@@ -39,9 +39,9 @@ def still_pinched(surfaces: Surfaces, pinches: Pinches, x: Points, begin: Points
 
 
 def _meeting(surfaces: Surfaces, points: Points) -> Integers:
-    """(m, 4) corners of the shell's vertices, edges and faces that cross an obstacle or are too near to one; −1: none."""
+    """(m, 4) corners of the shell's elements that cross an obstacle or are too near to one; −1: none."""
     count, own = surfaces.count, surfaces.shell.faces
-    crossing = own[intersecting_faces(points, surfaces.faces, touching=True)[: len(own)]]
+    crossing = own[intersecting_faces(points, surfaces.faces)[: len(own)]]
     found = [np.pad(crossing, ((0, 0), (0, 1)), constant_values=-1)]
     limit = surfaces.gap + CLEAR * surfaces.felt_within
     for pairing, size in surfaces.pairings:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -20,8 +21,9 @@ from bunraku.contracts import Array, Flags, Integers, Points, State, Vector
 from bunraku.geometry import TriMesh
 
 from .barrier import activation_stiffness
-from .blocks import Gaps, touched
+from .blocks import Gaps, pairs_within, touched
 from .obstacles import Obstacle, Plane
+from .pairings import pairings_without
 from .pinching import PINCHED, TIGHT, Ground, Held, Pinches
 from .releasing import still_pinched
 from .toolkit import Near, Pairing, Pairs, Rubbing
@@ -54,7 +56,7 @@ class Surfaces:
     def at(self, state: State, dt: float) -> Touch:
         """The contact of the step that leads from `state` to `state.time + dt`."""
         start, end = self._surfaces(state.time), self._surfaces(state.time + dt)
-        for pairing, _ in self.pairings:
+        for pairing, _ in chain.from_iterable(self._known.values()):
             pairing.forget()
         x, before = state.q.reshape(-1, 3), Pinches.of(state.memory)
         pinches = still_pinched(self, before, x, start, end)
@@ -93,48 +95,29 @@ class Surfaces:
         corners = self.shell.rest[self.shell.faces]
         return self.reach or 0.2 * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
-    @cached_property
+    @property
     def pairings(self) -> list[tuple[Pairing, int]]:
         """Surfaces that may touch, with the number of points they take of `together`."""
-        knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
-        found = []
-        if self.self_contact or self.obstacles:
-            found.append((Pairing(self.rest, self.faces, among_movable=self.self_contact, **knobs), len(self.rest)))
-        if self.planes:
-            found.append((self._on_planes(None), self.count))
-        return found
+        return self.pairings_without(np.zeros(0, np.int64))
 
-    def _on_planes(self, without: Flags | None) -> Pairing:
-        planes = [(plane.normal, plane.point) for plane in self.planes]
-        # Vertices without faces would feel each other as well.
-        return Pairing(
-            self.shell.rest, np.zeros((0, 3), np.int64), planes=planes, among_movable=False, without=without,
-            reach=self.felt_within, gap=self.gap, movable=self.count,
-        )  # fmt: skip
+    def pairings_without(self, pinched: Integers) -> list[tuple[Pairing, int]]:
+        """`pairings` in which these vertices of the shell, and edges and faces that have one, feel only the shell."""
+        key = pinched.tobytes()
+        if key not in self._known:
+            for old in [old for old in self._known if old]:
+                del self._known[old]  # what is pinched changes often: the last is enough
+            self._known[key] = pairings_without(self, pinched)
+        return self._known[key]
 
+    @cached_property
+    def _known(self) -> dict[bytes, list[tuple[Pairing, int]]]:
+        return {}
 
     @cached_property
     def ground(self) -> Ground:
         """The faces of the obstacles, and the planes."""
         others = self.faces[len(self.shell.faces) :] - self.count
         return Ground.of(others, len(self.rest) - self.count, self.planes)
-
-    def pairings_without(self, pinched: Integers) -> list[tuple[Pairing, int]]:
-        """`pairings` in which these vertices of the shell, and edges and faces that have one, feel only the shell."""
-        if not len(pinched):
-            return self.pairings
-        knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
-        without = np.zeros(len(self.rest), dtype=bool)
-        without[pinched] = True
-        found = []
-        if self.self_contact:
-            found.append((Pairing(self.shell.rest, self.shell.faces, **knobs), self.count))
-        if self.obstacles:
-            apart = Pairing(self.rest, self.faces, among_movable=False, without=without, **knobs)
-            found.append((apart, len(self.rest)))
-        if self.planes:
-            found.append((self._on_planes(without[: self.count]), self.count))
-        return found
 
 
 PARTS = ("near", "potential", "blocks", "way")
@@ -220,15 +203,8 @@ class Touch:
         out: dict[str, Array] = {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
         if len(self.pinches):
             out[PINCHED] = self.pinches.rows
-            if not len(self.before):
-                _log.warning("%d vertices are pinched between obstacles, the first is %d", *self._first_pinched)
-        elif len(self.before):
-            _log.info("no vertex is pinched any more")
+        self.pinches.tell_since(self.before, _log)
         return out
-
-    @property
-    def _first_pinched(self) -> tuple[int, int]:
-        return len(self.pinches), int(self.pinches.vertices[0])
 
     @property
     def arrived(self) -> bool:
@@ -257,10 +233,7 @@ class Touch:
 
     def pressure(self, x: Points) -> Points:
         """(n, 3) [N] the part of the gradient that keeps surfaces apart or holds what is pinched."""
-        out = self._pressure(self._at(x, 0.0))[: self.surfaces.count]
-        if not len(self._held):
-            return out
-        out = np.array(out)
+        out = np.array(self._pressure(self._at(x, 0.0))[: self.surfaces.count])
         out[self._held.vertices] += self._grip * self._held.away(x, self.gone)
         return out
 
@@ -271,7 +244,7 @@ class Touch:
         place = self._at(x, ahead)
         felt = self._pressure(place) + self._rubs(place.points)
         held = self._grip * self._held.away(x, self._share(ahead))
-        return float(np.sum(felt[self.surfaces.count :] * self._left) - np.sum(held * self._held_left))
+        return float(np.sum(felt[self.surfaces.count :] * self._left) - np.sum(held * self._held.left(self.gone)))
 
     def drive(self, x: Points) -> Points:
         """(n, 3) [N] by which the gradient will change when the obstacles go the way they have left."""
@@ -282,7 +255,7 @@ class Touch:
         way = np.concatenate([np.zeros_like(x), self._left])
         for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
             out += gaps.forces(stiff, None, way[: len(way)])[: self.surfaces.count]
-        out[self._held.vertices] -= self._grip * self._held_left
+        out[self._held.vertices] -= self._grip * self._held.left(self.gone)
         return out
 
     def blocks(self, x: Points) -> tuple[Integers, Array]:
@@ -297,9 +270,8 @@ class Touch:
             corners.append(gaps.corners)
             across = gaps.rubbing(force, rubbing.coefficient, way, self._still)
             blocks.append(gaps.blocks(np.zeros(len(force)), across))
-        corners.append(self._held_corners)
-        blocks.append(np.zeros((len(self._held), 12, 12)))
-        blocks[-1][:, range(3), range(3)] = self._grip
+        corners.append(self._held.corners)
+        blocks.append(self._held.blocks(self._grip))
         whole = np.concatenate(corners)
         return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
 
@@ -310,8 +282,8 @@ class Touch:
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
         corners += [gaps.corners for gaps, _, _ in self._rubbings()]
-        corners.append(self._held_corners)
-        return _pairs_within(np.concatenate(corners), self.surfaces.count)
+        corners.append(self._held.corners)
+        return pairs_within(np.concatenate(corners), self.surfaces.count)
 
     def max_step(self, x: Points, step: Points) -> float:
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
@@ -384,16 +356,6 @@ class Touch:
         """[N/m] with which pinched vertices are held."""
         return 0.0 if self.shell_stiffness is None else _HOLD * float(self.shell_stiffness)
 
-    @property
-    def _held_left(self) -> Points:
-        """(p, 3) the way that what is held has left."""
-        return (1.0 - self.gone) * (self._held.end - self._held.begin)
-
-    @property
-    def _held_corners(self) -> Integers:
-        """(p, 4)"""
-        return np.pad(self._held.vertices[:, None], ((0, 0), (0, 3)), constant_values=-1)
-
     def _way(self, points: Points) -> Points:
         return points - np.concatenate([self.start, self._from])[: len(points)]
 
@@ -452,14 +414,6 @@ class Touch:
     def _rubs(self, points: Points) -> Points:
         out, way = np.zeros_like(points), self._way(points)
         for _, _, rubbing in self._rubbings():
-            out += rubbing.gradient(way, self._still)
+            found = rubbing.gradient(way, self._still)
+            out[: len(found)] += found
         return out
-
-
-def _pairs_within(corners: Integers, count: int) -> Integers:
-    """(p, 2) all pairs of points below `count` that share a row of corners (m, 4), each once, in order."""
-    first, second = np.triu_indices(corners.shape[1])
-    both = np.sort(np.stack([corners[:, first].reshape(-1), corners[:, second].reshape(-1)], axis=1), axis=1)
-    both = both[(both[:, 0] >= 0) & (both[:, 1] < count)]
-    keys = np.unique(both[:, 0] * count + both[:, 1])
-    return np.stack([keys // count, keys % count], axis=1)

@@ -147,7 +147,9 @@ class Pairing:
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
 
         def mesh(lift: float) -> Any:
-            out = ipctk.CollisionMesh(np.asfortranarray(rest, dtype=np.float64), np.asfortranarray(edges, dtype=np.int32), whole)
+            out = ipctk.CollisionMesh(
+                np.asfortranarray(rest, dtype=np.float64), np.asfortranarray(edges, dtype=np.int32), whole
+            )
             if not among_movable:
                 out.can_collide = ipctk.make_vertex_patches_filter((np.arange(len(rest)) >= movable).astype(np.int32))
             elif movable < len(rest):
@@ -177,7 +179,9 @@ class Pairing:
         return out
 
     def candidates(self, x: Points, reach: float) -> Any:
-        """Elements that may be near at x, points that take part: those of an earlier look, as long as no point has left it by its margin."""
+        """Elements that may be near at x, the points that take part: those of an earlier look, as long as no point has
+        left it by its margin.
+        """
         if self._found is not None:
             base, within, candidates = self._found
             away = float(np.sqrt(np.max(np.sum((x - base) ** 2, axis=1), initial=0.0)))
