@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bunraku.contracts import Flags, Integers, Points, Vector
 from bunraku.direction import Contact
 from bunraku.direction.job import Frame, Job
 from bunraku.direction.track import tracking_job
+from bunraku.direction.track.test_functions import Tests
 from bunraku.geometry import TriMesh, intersecting_faces, subdivide
 from bunraku.motion import Animation
 from bunraku.testing import passings, sheet
@@ -45,8 +47,8 @@ class Closing:
     times: Vector
     things: Sequence[Obstacle | Plane]
 
-    def job(self, *, guide: Animation | None = None, tests: object = None, **knobs: object) -> Job:
-        """With contact of the given friction, and anything `track` takes."""
+    def job(self, *, guide: Animation | None = None, tests: Tests | None = None, **knobs: Any) -> Job:
+        """With contact of the given friction and gap, and anything `track` takes."""
         still = Animation(self.shell, self.times, np.repeat(self.shell.rest[None], len(self.times), axis=0))
         friction, gap = knobs.pop("friction", 0.0), knobs.pop("gap", GAP)
         given = {"gravity": (0.0, 0.0, 0.0), "threads": 1, **knobs}
@@ -109,15 +111,18 @@ def times(count: int) -> Vector:
     return np.arange(count) / 24.0
 
 
-def boxes(n: int = 12, frames: int = 25, deep: float = 0.02, size: Sequence[float] = (0.12, 0.12, 0.08)) -> Closing:
-    """Two boxes that close on the middle of a sheet, pass `deep` [m] through its plane, and part."""
+def boxes(
+    n: int = 12, frames: int = 25, deep: float = 0.02, size: Sequence[float] = (0.12, 0.12, 0.08),
+    carried: Callable[[float], Vector] = lambda _: np.zeros(3),
+) -> Closing:  # fmt: skip
+    """Two boxes that close on the middle of a sheet, pass `deep` [m] through its plane, and part, on a way of both."""
     shell = sheet(n, n, length=SIZE)
     middle, when = shell.rest.mean(axis=0), times(frames)
     half = there_and_back(0.06, -deep, when[-1])
     mesh = box(size)
     up = np.array([0.0, 0.0, 1.0])
-    high = Obstacle(mesh, lambda t: mesh.rest + middle + (half(t) + 0.5 * size[2]) * up, "high")
-    low = Obstacle(mesh, lambda t: mesh.rest + middle - (half(t) + 0.5 * size[2]) * up, "low")
+    high = Obstacle(mesh, lambda t: mesh.rest + middle + carried(t) + (half(t) + 0.5 * size[2]) * up, "high")
+    low = Obstacle(mesh, lambda t: mesh.rest + middle + carried(t) - (half(t) + 0.5 * size[2]) * up, "low")
     return Closing(shell, when, [high, low])
 
 

@@ -22,14 +22,18 @@ def tightest(
     return vertices[found], first[found], second[found]
 
 
-def whose(
-    corners: Integers, begin: Integers, faces_of: Integers, faces: Faces, x: Points, normals: Points
-) -> tuple[Integers, Integers]:
-    """(p,) of the faces that have all given corners (p, 4), negative for none, the one whose normal is most along a
-    direction (p, 3) or against it; and 1 or −1.
+def opposing(
+    corners: tuple[Integers, Integers], normals: tuple[Points, Points], begin: Integers, faces_of: Integers,
+    faces: Faces, x: Points,
+) -> tuple[Integers, Integers]:  # fmt: skip
+    """(p, 2) faces and (p, 2) their sides, 1 or −1: of those that have all corners (p, 4) of a pair, negative for none,
+    the two that look most along the pairs' normals (p, 3) and against each other. Face −1 where there is none.
     """
-    found, side = np.full(len(corners), -1), np.ones(len(corners), np.int64)
-    _whose(np.ascontiguousarray(corners), begin, faces_of, faces, np.ascontiguousarray(x), normals, found, side)
+    found, side = np.full((len(corners[0]), 2), -1), np.ones((len(corners[0]), 2), np.int64)
+    _opposing(
+        np.ascontiguousarray(corners[0]), np.ascontiguousarray(corners[1]), normals[0], normals[1], begin, faces_of,
+        faces, np.ascontiguousarray(x), found, side,
+    )  # fmt: skip
     return found, side
 
 
@@ -73,24 +77,42 @@ def _normal(x, f):
     return n / size if size > 0.0 else n
 
 
+@numba.njit(cache=True, error_model="numpy")
+def _lead(corners):
+    lead = -1
+    for c in corners:
+        lead = max(lead, c)
+    return lead
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _looks(face, corners, faces, x, along):
+    """The face's normal on the side that looks along a direction; zero where the face has not all corners."""
+    f = faces[face]
+    for c in corners:
+        if c >= 0 and c != f[0] and c != f[1] and c != f[2]:
+            return np.zeros(3), 1
+    n = _normal(x, f)
+    return (n, 1) if np.dot(n, along) >= 0.0 else (-n, -1)
+
+
 @numba.njit(cache=True, parallel=True, error_model="numpy")
-def _whose(corners, begin, faces_of, faces, x, normals, found, side):
+def _opposing(first, second, along, against, begin, faces_of, faces, x, found, side):
     for k in numba.prange(len(found)):
-        lead = -1
-        for c in corners[k]:
-            lead = max(lead, c)
-        if lead < 0:
-            continue
-        most = -1.0
-        for m in range(begin[lead], begin[lead + 1]):
-            f = faces[faces_of[m]]
-            has_all = True
-            for c in corners[k]:
-                if c >= 0 and c != f[0] and c != f[1] and c != f[2]:
-                    has_all = False
-            along = np.dot(_normal(x, f), normals[k])
-            if has_all and abs(along) > most:
-                most, found[k], side[k] = abs(along), faces_of[m], 1 if along >= 0.0 else -1
+        a, b, least = _lead(first[k]), _lead(second[k]), np.inf
+        # A plane has no corners: it looks along its pair's normal.
+        for i in range(1 if a < 0 else begin[a + 1] - begin[a]):
+            one = -1 if a < 0 else faces_of[begin[a] + i]
+            n, n_side = (along[k], 1) if a < 0 else _looks(one, first[k], faces, x, along[k])
+            if not np.dot(n, n) > 0.0:
+                continue
+            for j in range(1 if b < 0 else begin[b + 1] - begin[b]):
+                other = -1 if b < 0 else faces_of[begin[b] + j]
+                m, m_side = (against[k], 1) if b < 0 else _looks(other, second[k], faces, x, against[k])
+                off = np.dot(n, m) - np.dot(n, along[k]) - np.dot(m, against[k])
+                if np.dot(m, m) > 0.0 and off < least:
+                    least = off
+                    found[k, 0], found[k, 1], side[k, 0], side[k, 1] = one, other, n_side, m_side
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -18,7 +18,7 @@ from bunraku.contracts import Array, Faces, Flags, Integers, Points, Vector
 from bunraku.geometry import face_normals, unit_rows
 
 from .blocks import Gaps
-from .catching import nearest_around, tightest, whose
+from .catching import nearest_around, opposing, tightest
 from .obstacles import Plane
 
 PINCHED = "contact.pinched"
@@ -155,21 +155,23 @@ class Ground:
                                          room, _OPPOSED)  # fmt: skip
         if not len(vertex):
             return Pinches.none()
-        faces = [self._face(sides, pairs, x, surface) for pairs in (first, second)]
-        return Pinches(np.stack([vertex, faces[0][0], faces[1][0], faces[0][1], faces[1][1]], axis=1))
+        corners = sides.corners[first] - len(x), sides.corners[second] - len(x)
+        normals = sides.normals[first], sides.normals[second]
+        faces, side = opposing(corners, normals, *self.around, self.faces, surface)
+        for which, pairs in enumerate((first, second)):
+            flat = sides.flat[pairs]
+            if flat.any():
+                faces[flat, which] = self._plane(sides, pairs[flat], x)
+        whole = (faces >= 0).all(axis=1)
+        return Pinches(np.column_stack([vertex, faces, side])[whole])
 
-    def _face(self, sides: _Sides, pairs: Integers, x: Points, surface: Points) -> tuple[Integers, Integers]:
-        """Of the places of pairs (p,) the face that looks at the shell most, and which of its sides does."""
-        normals = sides.normals[pairs]
-        found, side = whose(sides.corners[pairs] - len(x), *self.around, self.faces, surface, normals)
-        flat = sides.flat[pairs]
-        if flat.any():
-            at = np.stack([(x - plane.point) @ plane.normal for plane in self.planes], axis=1)
-            towards = np.stack([plane.normal for plane in self.planes])
-            off = np.abs(at[sides.shell[pairs[flat]]] - sides.distances[pairs[flat], None])
-            off += np.linalg.norm(normals[flat][:, None] - towards, axis=2)
-            found[flat], side[flat] = len(self.faces) + np.argmin(off, axis=1), 1
-        return found, side
+    def _plane(self, sides: _Sides, pairs: Integers, x: Points) -> Integers:
+        """(p,) the number of the plane of a pair: the one it has its distance and normal from."""
+        at = np.stack([(x[sides.shell[pairs]] - plane.point) @ plane.normal for plane in self.planes], axis=1)
+        towards = np.stack([plane.normal for plane in self.planes])
+        off = np.abs(at - sides.distances[pairs, None])
+        off += np.linalg.norm(sides.normals[pairs][:, None] - towards, axis=2)
+        return len(self.faces) + np.argmin(off, axis=1)
 
     def led(self, pinches: Pinches, x: Points, surface: Points) -> Pinches:
         """The same vertices at x (n, 3), between the faces nearest now: of those around that look the same way."""
