@@ -144,17 +144,17 @@ def test_boxes_close_and_part() -> None:
         held = scene.pinched(frame)
         plane = 0.04 * np.sin(4.0 * np.pi * frame.time)
         assert np.abs(frame.points[held, 2] - plane).max(initial=0.0) < missed
-    for begin in (2, 3, 4):
+    for begin in (2, 4):
         again = list(scene.job().frames(after=frames[begin]))
         assert all(a.points.tobytes() == b.points.tobytes() for a, b in zip(again, frames[begin + 1 :], strict=True))
 
 
 def test_nothing_is_pinched_in_a_drape() -> None:
     """A sheet that falls on a ball on its way, with folds pressed against it."""
-    shell = sheet(8, 8, length=SIZE)
-    ball = sphere(shell.rest.mean(axis=0) - [0.0, 0.0, 0.09], 0.08, 0.03)
+    shell = sheet(6, 6, length=SIZE)
+    ball = sphere(shell.rest.mean(axis=0) - [0.0, 0.0, 0.1], 0.08, 0.04)
     rising = Obstacle(ball, lambda t: ball.rest + [0.2 * t, 0.0, 0.5 * t])
-    scene = Closing(shell, times(9), [rising])
+    scene = Closing(shell, times(5), [rising])
     frames = list(scene.job(gravity=(0.0, 0.0, -9.81), friction=0.3).frames())
     assert max(int(frame.report["pairs"]) for frame in frames) > 20
     assert not any("contact.pinched" in frame.state.memory for frame in frames)
@@ -193,17 +193,17 @@ def test_the_shot_goes_on(name: str) -> None:
 
 @pytest.mark.slow
 def test_regions_give_way_where_they_are_pinched() -> None:
-    """A guide that carries a sheet away while its middle is pinched: the regions there give way and are told, those
-    elsewhere are met, and after the pinch all are again."""
+    """A guide that carries a sheet away while its middle is pinched: the regions there and next to it give way and are
+    told, those beyond are met, and after the pinch all are again."""
     frames, scene = _carried_away()
     seen = look(scene, frames)
     assert seen.own == seen.free == 0 and seen.pinched.max() > 0
-    size = scene.shell.size
+    size, corners = scene.shell.size, [0, 3, 12, 15]  # of 4 × 4 regions
     for frame in frames:
         missed = frame.report["residual"] > 1e-6 * size
         assert not (missed & ~frame.report["gave_way"]).any()
-        assert not missed.any() or scene.pinched(frame).any() or frame.index > 12
-    assert (frames[12].report["residual"] > 1e-3).any()
+        assert not missed[corners].any()
+    assert (frames[12].report["residual"] > 1e-3).any() and scene.pinched(frames[12]).any()
     assert not (frames[-1].report["residual"] > 1e-6 * size).any()
 
 
@@ -217,3 +217,25 @@ def _carried_away() -> tuple[list[Frame], Closing]:
     labels = np.floor(4.0 * centres[:, 0] / SIZE) * 4 + np.floor(4.0 * centres[:, 1] / SIZE)
     tests = painted(shell, labels.astype(int), shell, labels.astype(int))
     return list(scene.job(guide=guide, tests=tests).frames()), scene
+
+
+@pytest.mark.slow
+def test_a_shot_may_begin_pinched() -> None:
+    """Boxes that are in each other on the first frame: the sheet is led there with them, and is known to be pinched."""
+    shell, up = sheet(6, 6, length=SIZE), 0.04 * UP
+    mesh = box((0.12, 0.12, 0.08))
+    centre = shell.rest.mean(axis=0)
+    apart = [TriMesh(mesh.rest + centre + side * 2.0 * up, mesh.faces) for side in (1.0, -1.0)]
+
+    def moving(side: float, own: TriMesh) -> Callable[[float], Points]:
+        return lambda t: own.rest + side * min(max(24.0 * t, 0.0), 4.0) / 4.0 * 0.06 * UP - side * 0.05 * UP
+
+    things = [Obstacle(own, moving(side, own)) for own, side in zip(apart, (1.0, -1.0), strict=True)]
+    scene = Closing(shell, times(5), things)
+    label = np.zeros(len(shell.faces), dtype=int)
+    frames = list(scene.job(tests=painted(shell, label, shell, label)).frames())
+    seen = look(scene, frames)
+    assert seen.pinched[0] > 0 and seen.caught > 0
+    assert seen.own == seen.free == 0
+    assert seen.pinched[-1] == 0
+    assert int(frames[0].report["pinched"]) == seen.pinched[0]
