@@ -193,18 +193,20 @@ def test_the_shot_goes_on(name: str) -> None:
 
 @pytest.mark.slow
 def test_regions_give_way_where_they_are_pinched() -> None:
-    """A guide that carries a sheet away while its middle is pinched: the regions there and next to it give way and are
-    told, those beyond are met, and after the pinch all are again."""
+    """A guide that carries a sheet away while its middle is pinched: regions give way there and little beyond, those
+    that do are told, and soon after the pinch all are met."""
     frames, scene = _carried_away()
     seen = look(scene, frames)
     assert seen.own == seen.free == 0 and seen.pinched.max() > 0
-    size, corners = scene.shell.size, [0, 3, 12, 15]  # of 4 × 4 regions
+    size, corners, inner = scene.shell.size, [0, 3, 12, 15], [5, 6, 9, 10]  # of 4 × 4 regions
     for frame in frames:
         missed = frame.report["residual"] > 1e-6 * size
         assert not (missed & ~frame.report["gave_way"]).any()
-        assert not missed[corners].any()
-    assert (frames[12].report["residual"] > 1e-3).any() and scene.pinched(frames[12]).any()
-    assert not (frames[-1].report["residual"] > 1e-6 * size).any()
+        assert not missed.any() or frame.index < 20
+    most = frames[12].report["residual"]
+    assert scene.pinched(frames[12]).any()
+    assert most[inner].min() > 0.02  # of three centimetres
+    assert most[corners].max() < 0.1 * most[inner].min()
 
 
 def _carried_away() -> tuple[list[Frame], Closing]:
