@@ -102,7 +102,7 @@ class Surfaces:
 
     def pairings_without(self, pinched: Integers) -> list[tuple[Pairing, int]]:
         """`pairings` in which these vertices of the shell, and edges and faces that have one, feel only the shell."""
-        key = pinched.tobytes()
+        key = np.sort(pinched).tobytes()
         if key not in self._known:
             for old in [old for old in self._known if old]:
                 del self._known[old]  # what is pinched changes often: the last is enough
@@ -172,7 +172,7 @@ class Touch:
 
     def pinch(self, x: Points) -> bool:
         """Take for pinched what is between obstacles that will leave no room; whether anything new is."""
-        if self.arrived:
+        if self.arrived or not self._left.any():
             return False
         near = self._gaps(self._at(x, 0.0))
         room = 2.0 * self.surfaces.gap + TIGHT * self.surfaces.felt_within
