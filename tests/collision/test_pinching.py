@@ -201,7 +201,7 @@ def test_regions_give_way_where_they_are_pinched() -> None:
     size, corners, inner = scene.shell.size, [0, 3, 12, 15], [5, 6, 9, 10]  # of 4 × 4 regions
     for frame in frames:
         missed = frame.report["residual"] > 1e-6 * size
-        assert not (missed & ~frame.report["gave_way"]).any()
+        assert not (missed & (frame.report["gave_way"] == 0)).any()
         assert not missed.any() or frame.index < 20
     most = frames[12].report["residual"]
     assert scene.pinched(frames[12]).any()

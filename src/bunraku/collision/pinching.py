@@ -37,8 +37,8 @@ class Pinches:
     """Vertices of the shell between two places of obstacles."""
 
     rows: Integers
-    """(p, 5) vertex, two faces of obstacles (those of all, then planes), and on which side of each the vertex was: 1
-    where its normal points to, −1 behind"""
+    """(p, 5) vertex, two faces of obstacles (those of all, then planes; twice the same where one alone pinches), and on
+    which side of each the vertex was: 1 where its normal points to, −1 behind"""
 
     @classmethod
     def none(cls) -> Pinches:
@@ -165,6 +165,27 @@ class Ground:
         whole = (faces >= 0).all(axis=1)
         return Pinches(np.column_stack([vertex, faces, side])[whole])
 
+    def pressed(
+        self, near: Sequence[Gaps], x: Points, surface: Points, left: Points, gap: float, tight: float
+    ) -> Pinches:
+        """Vertices of the shell at x (n, 3) that a surface on its way is less than `tight` [m] beyond the gap from, and
+        still comes: whatever is behind them, they will not get out of its way. They are pinched by it alone.
+        """
+        sides = _Sides.of(near, np.concatenate([x, surface]), len(x), left)
+        beyond = sides.distances - gap
+        comes = (beyond < tight) & (np.sum(sides.moves * sides.normals, axis=1) > beyond) & ~sides.flat
+        vertices, begin, pairs, weights = sides.members
+        owner = np.repeat(vertices, np.diff(begin))
+        which = np.flatnonzero(comes[pairs] & (weights > 0.33))
+        which = which[np.lexsort((beyond[pairs[which]], owner[which]))]
+        vertex, first = np.unique(owner[which], return_index=True)
+        pair = pairs[which[first]]
+        corners, normals = sides.corners[pair] - len(x), sides.normals[pair]
+        none = np.full_like(corners, -1)
+        faces, side = opposing((corners, none), (normals, -normals), *self.around, self.faces, surface)
+        rows = np.column_stack([vertex, faces[:, 0], faces[:, 0], side[:, 0], side[:, 0]])
+        return Pinches(rows[faces[:, 0] >= 0])
+
     def _plane(self, sides: _Sides, pairs: Integers, x: Points) -> Integers:
         """(p,) the number of the plane of a pair: the one it has its distance and normal from."""
         at = np.stack([(x[sides.shell[pairs]] - plane.point) @ plane.normal for plane in self.planes], axis=1)
@@ -183,13 +204,15 @@ class Ground:
             )[0]  # fmt: skip
         return Pinches(rows)
 
-    def held(self, pinches: Pinches, x: Points, now: Points, begin: Points, end: Points) -> Held:
+    def held(self, pinches: Pinches, x: Points, now: Points, begin: Points, end: Points, off: float) -> Held:
         """Where vertices at x (n, 3), between obstacles that are `now` (o, 3) on their way from `begin` to `end`, are
-        held: as far along the surfaces as they are, and half-way between them.
+        held: as far along the surfaces as they are, and half-way between them, or `off` [m] the one that pinches them.
         """
         own, axis = x[pinches.vertices], self.axes(pinches, now)
         beside = own - self._middle(pinches, own, now, now)
         beside -= np.sum(beside * axis, axis=1)[:, None] * axis
+        alone = pinches.faces[:, 0] == pinches.faces[:, 1]
+        beside += np.where(alone, off, 0.0)[:, None] * axis
         at = [beside + self._middle(pinches, own, now, there) for there in (begin, end)]
         return Held(pinches.vertices, at[0], at[1])
 

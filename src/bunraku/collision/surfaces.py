@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -166,17 +167,22 @@ class Touch:
     def _hold(self, pinches: Pinches, x: Points) -> None:
         """From now on these vertices at x (n, 3) are held too."""
         now, held = self._obstacles(0.0), getattr(self, "_held", Held.none())
-        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to))
+        off = self.surfaces.gap + 0.5 * self.surfaces.felt_within
+        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, off))
         self._pairings = self.surfaces.pairings_without(self._held.vertices)
         self._place = self._lagged = None
 
-    def pinch(self, x: Points) -> bool:
-        """Take for pinched what is between obstacles that will leave no room; whether anything new is."""
+    def pinch(self, x: Points, *, last: bool = False) -> bool:
+        """Take for pinched what is between obstacles that will leave no room; as the last resort, if there is none,
+        whatever is in their way. Whether anything new is.
+        """
         if self.arrived or not self._left.any():
             return False
         near = self._gaps(self._at(x, 0.0))
-        room = 2.0 * self.surfaces.gap + TIGHT * self.surfaces.felt_within
-        found = self.surfaces.ground.caught(near, x, self._obstacles(0.0), self._left, room)
+        ground, gap, tight = self.surfaces.ground, self.surfaces.gap, TIGHT * self.surfaces.felt_within
+        found = ground.caught(near, x, self._obstacles(0.0), self._left, 2.0 * gap + tight)
+        if last and not len(found):
+            found = ground.pressed(near, x, self._obstacles(0.0), self._left, gap, tight)
         if not len(found):
             return False
         self.pinches = self.pinches.and_also(found)
@@ -200,7 +206,7 @@ class Touch:
 
     def memory(self) -> Mapping[str, Array]:
         """What must be carried on; asked for once, when the step is taken."""
-        out: dict[str, Array] = {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
+        out: dict[str, Any] = {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
         if len(self.pinches):
             out[PINCHED] = self.pinches.rows
         self.pinches.tell_since(self.before, _log)

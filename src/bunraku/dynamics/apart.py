@@ -18,6 +18,7 @@ from .minimise import Direction, NewtonSettings, Progress, conjugate
 
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
+_MOST_RESORTS = 12
 _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked whether they leave room
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
@@ -50,12 +51,26 @@ class Problem(Protocol):
 
 
 def minimise_apart(
-    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings
-) -> Outcome:
+    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings, *,
+    last: bool = False,
+) -> Outcome:  # fmt: skip
     """From a point set without intersections.
 
     Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
+    As the `last` resort what holds obstacles up is let through them, as often as it takes.
     """
+    outcome = _minimise(problem, touch, direction, run, settings)
+    for _ in range(_MOST_RESORTS if last else 0):
+        if outcome is not Outcome.NOT_CONVERGED or not touch.pinch(run.x, last=True):
+            break
+        run.iterations = 0
+        outcome = _minimise(problem, touch, direction, run, settings)
+    return outcome
+
+
+def _minimise(
+    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings
+) -> Outcome:
     small = settings.tolerance * settings.length
     age, before = settings.reuse, None  # how often the factor has served; gradient, Newton step and direction
     while run.iterations < settings.contact_limit:
