@@ -241,3 +241,29 @@ def test_a_shot_may_begin_pinched() -> None:
     assert seen.own == seen.free == 0
     assert seen.pinched[-1] == 0
     assert int(frames[0].report["pinched"]) == seen.pinched[0]
+
+
+def test_the_last_resort() -> None:
+    """What one surface alone presses, and does not evade, goes with it at half the reach beyond the gap."""
+    gap, down = 0.004, np.array([0.0, 0.0, -3.0 * REACH])
+    for away, comes in ((0.05 * REACH, True), (0.2 * REACH, False)):
+        touch = plates(down, -3.0 * down, away, gap=gap)  # the other goes away
+        x = BETWEEN.rest
+        assert not touch.pinch(x)
+        assert touch.pinch(x, last=True) == comes
+        assert touch.pinches.faces.tolist() == ([[0, 0]] * 3 if comes else [])
+        if comes:
+            held = x + (gap + away - (gap + 0.5 * REACH)) * UP
+            assert touch.gradient(held) == pytest.approx(np.zeros((3, 3)), abs=1e-9)
+            touch.advance(1.0)
+            assert touch.gradient(held + down) == pytest.approx(np.zeros((3, 3)), abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_stack_between_boxes_does_not_stop_the_shot() -> None:
+    """Of six layers none feels both boxes: what holds these up is let through them, and told."""
+    scene = layers(n=4, count=6, frames=13)
+    frames = list(scene.job().frames())
+    seen = look(scene, frames)
+    assert seen.pinched.max() > 0
+    assert seen.own == seen.free == 0

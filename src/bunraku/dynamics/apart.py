@@ -19,6 +19,7 @@ from .minimise import Direction, NewtonSettings, Progress, conjugate
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
 _MOST_RESORTS = 12
+_ASTRAY = 3.0  # sizes of the body
 _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked whether they leave room
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
@@ -83,6 +84,8 @@ def _minimise(
         run.last_step = float(np.abs(step).max(initial=0.0))
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
+        if run.last_step > _ASTRAY * settings.length and not touch.arrived:
+            break  # what is crushed knows no direction, and to look along such a way takes minutes
         if problem.revise(run.x, multipliers):
             age, before, run.multipliers = settings.reuse, None, multipliers
             continue
