@@ -247,7 +247,7 @@ def test_the_last_resort() -> None:
     """What one surface alone presses, and does not evade, goes with it at half the reach beyond the gap."""
     gap, down = 0.004, np.array([0.0, 0.0, -3.0 * REACH])
     for away, comes in ((0.05 * REACH, True), (0.2 * REACH, False)):
-        touch = plates(down, -3.0 * down, away, gap=gap)  # the other goes away
+        touch = plates(down, 3.0 * down, away, gap=gap)  # the other goes away
         x = BETWEEN.rest
         assert not touch.pinch(x)
         assert touch.pinch(x, last=True) == comes
