@@ -118,6 +118,8 @@ def test_let_go_only_where_nothing_is_crossed() -> None:
     assert again(x - 5.0 * REACH * UP, DT) == 3
     assert again(x, 0.0) == 0
     assert again(x + 3.0 * REACH * UP, 0.0) == 3  # above the upper plate: parted, but not where it was
+    assert again(x + 0.58 * REACH * UP, 0.0) == 3  # beyond the gap by 0.02 of the reach only
+    assert again(x + 0.5 * REACH * UP, 0.0) == 0
     tilted = x + np.array([[0, 0, 0], [0, 0, 0], [0, 0, 3.0 * REACH]])
     assert again(tilted, 0.0) == 1  # crosses the upper plate: the one that is beyond
 
