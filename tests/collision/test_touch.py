@@ -255,7 +255,7 @@ def test_points_on_a_floor_do_not_feel_each_other_twice() -> None:
     floor = Plane(np.array([0.0, 0.0, -2.0]), np.array([0.0, 0.0, 1.0]))
     touch = Scene(Surfaces(mesh, (), [floor], reach=REACH, self_contact=False), mesh.rest).touch()
     assert touch.value(mesh.rest) == 0.0
-    assert touch.report(mesh.rest) == {"pairs": 0, "closest": 0.0}
+    assert touch.report(mesh.rest) == {"pairs": 0, "closest": 0.0, "pinched": 0}
 
 
 def test_without_self_contact_only_obstacles_are_felt() -> None:

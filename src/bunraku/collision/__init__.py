@@ -2,6 +2,7 @@
 
 from .barrier import activation_stiffness
 from .obstacles import Obstacle, Plane, capsule, sphere
+from .pinching import PINCHED, Pinches
 from .surfaces import Surfaces, Touch
 
-__all__ = ["Obstacle", "Plane", "Surfaces", "Touch", "activation_stiffness", "capsule", "sphere"]
+__all__ = ["PINCHED", "Obstacle", "Pinches", "Plane", "Surfaces", "Touch", "activation_stiffness", "capsule", "sphere"]

@@ -97,6 +97,15 @@ def touched(gaps: Gaps, force: Vector, count: int) -> Flags:
     return out
 
 
+def pairs_within(corners: Integers, count: int) -> Integers:
+    """(p, 2) all pairs of points below `count` that share a row of corners (m, 4), each once, in order."""
+    first, second = np.triu_indices(corners.shape[1])
+    both = np.sort(np.stack([corners[:, first].reshape(-1), corners[:, second].reshape(-1)], axis=1), axis=1)
+    both = both[(both[:, 0] >= 0) & (both[:, 1] < count)]
+    keys = np.unique(both[:, 0] * count + both[:, 1])
+    return np.stack([keys // count, keys % count], axis=1)
+
+
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def _press(distances, stiffness, gap, reach, force, stiff):
     for k in numba.prange(len(distances)):

@@ -7,11 +7,14 @@ share that the shell takes of its own step, so that both together never pass thr
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +22,18 @@ from bunraku.contracts import Array, Flags, Integers, Points, State, Vector
 from bunraku.geometry import TriMesh
 
 from .barrier import activation_stiffness
-from .blocks import Gaps, touched
+from .blocks import Gaps, pairs_within, touched
 from .obstacles import Obstacle, Plane
+from .pairings import pairings_without
+from .pinching import PINCHED, TIGHT, Ground, Held, Pinches
+from .releasing import still_pinched
 from .toolkit import Near, Pairing, Pairs, Rubbing
 
+_log = logging.getLogger(__name__)
 STIFFNESS = "contact.stiffness"
 """the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
 _SOFTER = 0.1  # stiffness of a pair over that of the shell's points; of 1, 0.1, 0.01 and 0.001 it took the fewest steps
+_HOLD = 10.0  # stiffness of what holds a pinched vertex over that of the shell's points
 _CERTAIN = 0.99  # share of a distance that rounding does not reach
 
 
@@ -49,9 +57,13 @@ class Surfaces:
     def at(self, state: State, dt: float) -> Touch:
         """The contact of the step that leads from `state` to `state.time + dt`."""
         start, end = self._surfaces(state.time), self._surfaces(state.time + dt)
-        for pairing, _ in self.pairings:
+        for pairing, _ in chain.from_iterable(self._known.values()):
             pairing.forget()
-        return Touch(self, state.q.reshape(-1, 3), start, end, dt, state.memory.get(STIFFNESS))
+        x, before = state.q.reshape(-1, 3), Pinches.of(state.memory)
+        pinches = still_pinched(self, before, x, start, end)
+        out = Touch(self, x, start, end, dt, state.memory.get(STIFFNESS), before=before, pinches=pinches)
+        out.pinch(x)
+        return out
 
     def together(self, x: Points, time: float) -> Points:
         """(n + o, 3) the shell at points x (n, 3), then the obstacles at a time [s]."""
@@ -84,19 +96,29 @@ class Surfaces:
         corners = self.shell.rest[self.shell.faces]
         return self.reach or 0.2 * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
-    @cached_property
+    @property
     def pairings(self) -> list[tuple[Pairing, int]]:
         """Surfaces that may touch, with the number of points they take of `together`."""
-        knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
-        found = []
-        if self.self_contact or self.obstacles:
-            found.append((Pairing(self.rest, self.faces, among_movable=self.self_contact, **knobs), len(self.rest)))
-        if self.planes:
-            planes = [(plane.normal, plane.point) for plane in self.planes]
-            none = np.zeros((0, 3), np.int64)
-            # Vertices without faces would feel each other as well.
-            found.append((Pairing(self.shell.rest, none, planes=planes, among_movable=False, **knobs), self.count))
-        return found
+        return self.pairings_without(np.zeros(0, np.int64))
+
+    def pairings_without(self, pinched: Integers) -> list[tuple[Pairing, int]]:
+        """`pairings` in which these vertices of the shell, and edges and faces that have one, feel only the shell."""
+        key = np.sort(pinched).tobytes()
+        if key not in self._known:
+            for old in [old for old in self._known if old]:
+                del self._known[old]  # what is pinched changes often: the last is enough
+            self._known[key] = pairings_without(self, pinched)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[bytes, list[tuple[Pairing, int]]]:
+        return {}
+
+    @cached_property
+    def ground(self) -> Ground:
+        """The faces of the obstacles, and the planes."""
+        others = self.faces[len(self.shell.faces) :] - self.count
+        return Ground.of(others, len(self.rest) - self.count, self.planes)
 
 
 PARTS = ("near", "potential", "blocks", "way")
@@ -134,8 +156,40 @@ class Touch:
     """what was spent on each part"""
     waits: bool = False
     """whether the obstacles stand for now, so that the shell can make room"""
+    before: Pinches = field(default_factory=Pinches.none, repr=False)
+    """vertices that were pinched where the step begins"""
+    pinches: Pinches = field(default_factory=Pinches.none)
+    """vertices that are"""
     _place: _Place | None = field(default=None, repr=False)
     _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self._hold(self.pinches, self.start)
+
+    def _hold(self, pinches: Pinches, x: Points) -> None:
+        """From now on these vertices at x (n, 3) are held too."""
+        now, held = self._obstacles(0.0), getattr(self, "_held", Held.none())
+        off = self.surfaces.gap + 0.5 * self.surfaces.felt_within
+        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, off))
+        self._pairings = self.surfaces.pairings_without(self._held.vertices)
+        self._place = self._lagged = None
+
+    def pinch(self, x: Points, *, last: bool = False) -> bool:
+        """Take for pinched what is between obstacles that will leave no room; as the last resort, if there is none,
+        whatever is in their way. Whether anything new is.
+        """
+        if self.arrived or not self._left.any():
+            return False
+        near = self._gaps(self._at(x, 0.0))
+        ground, gap, tight = self.surfaces.ground, self.surfaces.gap, TIGHT * self.surfaces.felt_within
+        found = ground.caught(near, x, self._obstacles(0.0), self._left, 2.0 * gap + tight)
+        if last and not len(found):
+            found = ground.pressed(near, x, self._obstacles(0.0), self._left, gap, tight)
+        if not len(found):
+            return False
+        self.pinches = self.pinches.and_also(found)
+        self._hold(found, x)
+        return True
 
     @property
     def scales(self) -> bool:
@@ -153,8 +207,12 @@ class Touch:
         return activation_stiffness(_SOFTER * float(self.shell_stiffness), self.surfaces.gap, self.surfaces.felt_within)
 
     def memory(self) -> Mapping[str, Array]:
-        """What must be carried on."""
-        return {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
+        """What must be carried on; asked for once, when the step is taken."""
+        out: dict[str, Any] = {} if self.shell_stiffness is None else {STIFFNESS: self.shell_stiffness}
+        if len(self.pinches):
+            out[PINCHED] = self.pinches.rows
+        self.pinches.tell_since(self.before, _log)
+        return out
 
     @property
     def arrived(self) -> bool:
@@ -174,6 +232,7 @@ class Touch:
             with self._spending("potential"):
                 place.value = self.stiffness * sum(near.value() for near in place.nears)
                 place.value += self._friction_value(place.points)
+                place.value += 0.5 * self._grip * float(np.sum(self._held.away(x, self._share(ahead)) ** 2))
         return place.value
 
     def gradient(self, x: Points) -> Points:
@@ -183,16 +242,18 @@ class Touch:
             return pressure + self._rubs(place.points)[: self.surfaces.count]
 
     def pressure(self, x: Points, step: Points | None = None) -> Points:
-        """(n, 3) [N] the barrier's part of the gradient; to first order after a step (n, 3) and what is left of the
-        obstacles' way."""
+        """(n, 3) [N] the part of the gradient that keeps surfaces apart or holds what is pinched; to first order after
+        a step (n, 3) and what is left of the obstacles' way."""
         place = self._at(x, 0.0)
-        felt = self._pressure(place)[: self.surfaces.count]
+        out = np.array(self._pressure(place)[: self.surfaces.count])
+        out[self._held.vertices] += self._grip * self._held.away(x, self.gone)
         if step is None:
-            return felt
+            return out
         way = np.concatenate([step, self._left])
         for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
-            felt = felt + gaps.forces(stiff, None, way)[: self.surfaces.count]
-        return felt
+            out += gaps.forces(stiff, None, way)[: self.surfaces.count]
+        out[self._held.vertices] += self._grip * step[self._held.vertices]
+        return out
 
     def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
         """[J] the slope of the energy along the way the obstacles have left, at a share of it `ahead`."""
@@ -200,7 +261,8 @@ class Touch:
             return 0.0
         place = self._at(x, ahead)
         felt = self._pressure(place) + self._rubs(place.points)
-        return float(np.sum(felt[self.surfaces.count :] * self._left))
+        held = self._grip * self._held.away(x, self._share(ahead))
+        return float(np.sum(felt[self.surfaces.count :] * self._left) - np.sum(held * self._held.left(self.gone)))
 
     def drive(self, x: Points) -> Points:
         """(n, 3) [N] by which the gradient will change when the obstacles go the way they have left."""
@@ -211,6 +273,7 @@ class Touch:
         way = np.concatenate([np.zeros_like(x), self._left])
         for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
             out += gaps.forces(stiff, None, way[: len(way)])[: self.surfaces.count]
+        out[self._held.vertices] -= self._grip * self._held.left(self.gone)
         return out
 
     def blocks(self, x: Points) -> tuple[Integers, Array]:
@@ -225,17 +288,20 @@ class Touch:
             corners.append(gaps.corners)
             across = gaps.rubbing(force, rubbing.coefficient, way, self._still)
             blocks.append(gaps.blocks(np.zeros(len(force)), across))
+        corners.append(self._held.corners)
+        blocks.append(self._held.blocks(self._grip))
         whole = np.concatenate(corners)
         return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
 
     def likely(self, x: Points) -> Integers:
         """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""
         points = self._points(x, 0.0)
-        near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self.surfaces.pairings]
+        near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self._pairings]
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
         corners += [gaps.corners for gaps, _, _ in self._rubbings()]
-        return _pairs_within(np.concatenate(corners), self.surfaces.count)
+        corners.append(self._held.corners)
+        return pairs_within(np.concatenate(corners), self.surfaces.count)
 
     def max_step(self, x: Points, step: Points) -> float:
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
@@ -244,24 +310,27 @@ class Touch:
         if 2.0 * longest < _CERTAIN * (self._closest(self._at(x, 0.0)) - self.surfaces.gap):
             return 1.0  # no two points come nearer than by both their ways
         with self._spending("way"):
-            return min((p.free_share(begin[:size], end[:size]) for p, size in self.surfaces.pairings), default=1.0)
+            return min((p.free_share(begin[:size], end[:size]) for p, size in self._pairings), default=1.0)
 
     def touched(self, x: Points) -> Flags:
         """(n,) vertices of the shell that feel something."""
         place, out = self._at(x, 0.0), np.zeros(self.surfaces.count, dtype=bool)
         for gaps, (force, _) in zip(self._gaps(place), self._presses(place), strict=True):
             out |= touched(gaps, force, self.surfaces.count)
+        out[self._held.vertices] = True
         return out
 
     def report(self, x: Points) -> Mapping[str, float]:
-        """`pairs` that feel each other, and the least distance `closest` [m] among them (0: none is near)."""
+        """`pairs` that feel each other, the least distance `closest` [m] among them (0: none is near), and how many
+        vertices are `pinched`."""
         place = self._at(x, 0.0)
         count = sum(len(near) for near in place.nears)
-        return {"pairs": count, "closest": self._closest(place) if count else 0.0}
+        closest = self._closest(place) if count else 0.0
+        return {"pairs": count, "closest": closest, "pinched": len(self.pinches)}
 
     def busy(self, x: Points) -> bool:
         """Whether any pair is near."""
-        return any(len(near) for near in self._at(x, 0.0).nears)
+        return len(self._held) > 0 or any(len(near) for near in self._at(x, 0.0).nears)
 
     @contextmanager
     def _spending(self, part: str) -> Iterator[None]:
@@ -289,8 +358,21 @@ class Touch:
     def _points(self, x: Points, ahead: float) -> Points:
         if not len(self._to):
             return x
-        share = self.gone + (0.0 if self.waits else ahead) * (1.0 - self.gone)
-        return np.concatenate([x, self._to if share >= 1.0 else self._from + share * (self._to - self._from)])
+        return np.concatenate([x, self._obstacles(ahead)])
+
+    def _obstacles(self, ahead: float) -> Points:
+        """(o, 3)"""
+        share = self._share(ahead)
+        return self._to if share >= 1.0 else self._from + share * (self._to - self._from)
+
+    def _share(self, ahead: float) -> float:
+        """Of their way that the obstacles have gone when they go a share of the rest, unless they wait."""
+        return self.gone + (0.0 if self.waits else ahead) * (1.0 - self.gone)
+
+    @property
+    def _grip(self) -> float:
+        """[N/m] with which pinched vertices are held."""
+        return 0.0 if self.shell_stiffness is None else _HOLD * float(self.shell_stiffness)
 
     def _way(self, points: Points) -> Points:
         return points - np.concatenate([self.start, self._from])[: len(points)]
@@ -300,7 +382,7 @@ class Touch:
         points = self._points(x, ahead)
         if self._place is None or not np.array_equal(self._place.points, points):
             with self._spending("near"):
-                nears = [pairing.near(points[:size]) for pairing, size in self.surfaces.pairings]
+                nears = [pairing.near(points[:size]) for pairing, size in self._pairings]
             self._place = _Place(points, nears)
         return self._place
 
@@ -334,7 +416,7 @@ class Touch:
             self._lagged = []
             if self.surfaces.friction > 0.0:
                 begin = np.concatenate([self.start, self._from])
-                for pairing, size in self.surfaces.pairings:
+                for pairing, size in self._pairings:
                     near = pairing.near(begin[:size])
                     if not len(near):
                         continue
@@ -350,14 +432,6 @@ class Touch:
     def _rubs(self, points: Points) -> Points:
         out, way = np.zeros_like(points), self._way(points)
         for _, _, rubbing in self._rubbings():
-            out += rubbing.gradient(way, self._still)
+            found = rubbing.gradient(way, self._still)
+            out[: len(found)] += found
         return out
-
-
-def _pairs_within(corners: Integers, count: int) -> Integers:
-    """(p, 2) all pairs of points below `count` that share a row of corners (m, 4), each once, in order."""
-    first, second = np.triu_indices(corners.shape[1])
-    both = np.sort(np.stack([corners[:, first].reshape(-1), corners[:, second].reshape(-1)], axis=1), axis=1)
-    both = both[(both[:, 0] >= 0) & (both[:, 1] < count)]
-    keys = np.unique(both[:, 0] * count + both[:, 1])
-    return np.stack([keys // count, keys % count], axis=1)

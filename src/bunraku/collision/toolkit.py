@@ -47,7 +47,7 @@ class Near:
     """The pairs of one set of surfaces that are nearer than the barrier reaches, at one set of points."""
 
     def __init__(self, pairing: Pairing, x: Points, reach: float) -> None:
-        self._pairing, self._x = pairing, _columns(x)
+        self._pairing, self._x = pairing, pairing.columns(x)
         self.collisions = ipctk.NormalCollisions()
         self.collisions.build(pairing.candidates(self._x, reach), pairing.mesh, self._x, reach, pairing.gap)
         self._potential = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, 1.0)
@@ -62,8 +62,8 @@ class Near:
     def gradient(self) -> Points:
         """(n, 3) its derivative [m³]."""
         if not len(self):
-            return np.zeros(self._x.shape)
-        return self._potential.gradient(self.collisions, self._pairing.mesh, self._x).reshape(-1, 3)
+            return np.zeros((self._pairing.count, 3))
+        return self._pairing.spread(self._potential.gradient(self.collisions, self._pairing.mesh, self._x))
 
     def closest(self) -> float:
         """[m] the least distance among the pairs; ∞ if there is none."""
@@ -77,13 +77,13 @@ class Near:
         vv, ev, fv, ee = found.vv_collisions, found.ev_collisions, found.fv_collisions, found.ee_collisions
         pv = found.pv_collisions
         planes = [(*one.normal(), one.normal() @ one.origin()) for one in map(attrgetter("plane"), pv)]
-        none = np.full
+        none, taken = np.full, mesh.taken
         corners = [
-            np.column_stack([_read(vv, "vertex0_id"), _read(vv, "vertex1_id"), none((len(vv), 2), -1)]),
-            np.column_stack([_read(ev, "vertex_id"), mesh.edges[_read(ev, "edge_id")], none((len(ev), 1), -1)]),
-            np.column_stack([_read(fv, "vertex_id"), mesh.faces[_read(fv, "face_id")]]),
+            np.column_stack([taken[_read(vv, "vertex0_id")], taken[_read(vv, "vertex1_id")], none((len(vv), 2), -1)]),
+            np.column_stack([taken[_read(ev, "vertex_id")], mesh.edges[_read(ev, "edge_id")], none((len(ev), 1), -1)]),
+            np.column_stack([taken[_read(fv, "vertex_id")], mesh.faces[_read(fv, "face_id")]]),
             np.column_stack([mesh.edges[_read(ee, "edge0_id")], mesh.edges[_read(ee, "edge1_id")]]),
-            np.column_stack([_read(pv, "vertex_id"), none((len(pv), 3), -1)]),
+            np.column_stack([taken[_read(pv, "vertex_id")], none((len(pv), 3), -1)]),
         ]
         sizes = [len(vv), len(ev), len(fv), len(ee), len(pv)]
         weights = [_read(kind, "weight", np.float64) for kind in (vv, ev, fv, ee, pv)]
@@ -106,19 +106,19 @@ class Rubbing:
     """Friction of near pairs with lagged normal forces: a function of how far points go in a step [Li 2020, §5]."""
 
     def __init__(self, near: Near, pairing: Pairing, x: Points, stiffness: float, coefficient: float) -> None:
-        self._mesh, self.coefficient = pairing.mesh, coefficient
+        self._mesh, self._pairing, self.coefficient = pairing.mesh, pairing, coefficient
         barrier = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, stiffness)
         self._collisions = ipctk.TangentialCollisions()
         self._collisions.build(self._mesh, x, near.collisions, barrier, coefficient)
 
     def value(self, way: Points, still: float) -> float:
         """[J] for points that go `way` (n, 3) [m]; ways below `still` [m] count as sticking."""
-        return float(ipctk.FrictionPotential(still)(self._collisions, self._mesh, _columns(way)))
+        return float(ipctk.FrictionPotential(still)(self._collisions, self._mesh, self._pairing.columns(way)))
 
     def gradient(self, way: Points, still: float) -> Points:
         """(n, 3) its derivative [N]."""
-        found = ipctk.FrictionPotential(still).gradient(self._collisions, self._mesh, _columns(way))
-        return found.reshape(-1, 3)
+        potential, way = ipctk.FrictionPotential(still), self._pairing.columns(way)
+        return self._pairing.spread(potential.gradient(self._collisions, self._mesh, way))
 
 
 class Pairing:
@@ -126,22 +126,31 @@ class Pairing:
 
     def __init__(
         self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int,
-        planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True,
+        planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True, without: Flags | None = None,
     ) -> None:  # fmt: skip
         """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored, and those
         among the simulated ones too unless `among_movable`.
 
         The barrier reaches `reach` [m] beyond the `gap` [m] that always stays open. `planes` are (normal, point).
+        Vertices `without` (n,) take no part, nor does any edge or face that has one.
         """
-        self.faces = np.ascontiguousarray(faces, dtype=np.int64).reshape(-1, 3)
-        whole = np.asfortranarray(self.faces, dtype=np.int32)
+        self.count = len(rest)
+        without = np.zeros(len(rest), dtype=bool) if without is None else without
+        self.taken = np.flatnonzero(~without)
+        renumbered = np.cumsum(~without) - 1
+        faces = np.ascontiguousarray(faces, dtype=np.int64).reshape(-1, 3)
+        self.faces = faces[~without[faces].any(axis=1)]
+        whole = np.asfortranarray(renumbered[self.faces], dtype=np.int32)
         edges = ipctk.edges(whole) if len(whole) else np.zeros((0, 2), np.int32)
-        self.edges, self.reach, self.gap = np.ascontiguousarray(edges, dtype=np.int64), reach, gap
+        self.edges, self.reach, self.gap = self.taken[np.asarray(edges, dtype=np.int64)], reach, gap
+        rest, movable = rest[self.taken], int(np.count_nonzero(self.taken < movable))
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
 
         def mesh(lift: float) -> Any:
-            out = ipctk.CollisionMesh(_columns(rest), np.asfortranarray(edges, dtype=np.int32), whole)
+            out = ipctk.CollisionMesh(
+                np.asfortranarray(rest, dtype=np.float64), np.asfortranarray(edges, dtype=np.int32), whole
+            )
             if not among_movable:
                 out.can_collide = ipctk.make_vertex_patches_filter((np.arange(len(rest)) >= movable).astype(np.int32))
             elif movable < len(rest):
@@ -158,8 +167,22 @@ class Pairing:
         """Begin anew: what is found afterwards does not depend on what was looked for before."""
         self._found: tuple[Points, float, Any] | None = None
 
+    def columns(self, x: Points) -> Points:
+        """The points that take part, in the order of memory that the toolkit takes without a copy of its own."""
+        return np.asfortranarray(x if len(self.taken) == self.count else x[self.taken], dtype=np.float64)
+
+    def spread(self, found: Vector) -> Points:
+        """(n, 3) of what was found at the points that take part; zero elsewhere."""
+        if len(self.taken) == self.count:
+            return found.reshape(-1, 3)
+        out = np.zeros((self.count, 3))
+        out[self.taken] = found.reshape(-1, 3)
+        return out
+
     def candidates(self, x: Points, reach: float) -> Any:
-        """Elements that may be near at x: those of an earlier look, as long as no point has left it by its margin."""
+        """Elements that may be near at x, the points that take part: those of an earlier look, as long as no point has
+        left it by its margin.
+        """
         if self._found is not None:
             base, within, candidates = self._found
             away = float(np.sqrt(np.max(np.sum((x - base) ** 2, axis=1), initial=0.0)))
@@ -184,12 +207,13 @@ class Pairing:
 
         Zero where something is within the gap already.
         """
+        x, end = self.columns(x), self.columns(end)
         if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
             return 0.0
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         try:
             found = ipctk.compute_collision_free_stepsize(
-                self._fenced, _columns(x), _columns(end), self.gap, None,
+                self._fenced, x, end, self.gap, None,
                 ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING),
             )  # fmt: skip
         finally:
@@ -199,17 +223,12 @@ class Pairing:
     def passes_through(self, x: Points, end: Points) -> bool:
         """Whether anything touches on the way, by another method than `free_share`: the checker's own."""
         return not ipctk.is_step_collision_free(
-            self.mesh, _columns(x), _columns(end), 0.0, None, ipctk.TightInclusionCCD()
+            self.mesh, self.columns(x), self.columns(end), 0.0, None, ipctk.TightInclusionCCD()
         )  # fmt: skip
 
     def intersects(self, x: Points) -> bool:
         """Whether surfaces cut each other at points x (n, 3)."""
-        return bool(ipctk.has_intersections(self.mesh, _columns(x)))
-
-
-def _columns(x: Points) -> Points:
-    """The same points in the order of memory that the toolkit takes without a copy of its own."""
-    return np.asfortranarray(x, dtype=np.float64)
+        return bool(ipctk.has_intersections(self.mesh, self.columns(x)))
 
 
 def _read(collisions: Sequence[Any], name: str, kind: type = np.int64) -> Any:

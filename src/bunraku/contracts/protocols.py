@@ -204,6 +204,12 @@ class Touching(Protocol):
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
         ...
 
+    def pinch(self, x: Points, *, last: bool = False) -> bool:
+        """Let those points ignore the obstacles that are between such as will leave no room, as the `last` resort also
+        those that are in the way of one; whether any is new.
+        """
+        ...
+
     def advance(self, share: float) -> None:
         """The obstacles go this share of what is left of their way."""
         ...
@@ -228,8 +234,8 @@ class ContactSource(Protocol):
 class Stepper(Protocol):
     """Carries a system from one state to the next."""
 
-    def step(self, state: State, dt: float) -> Solution[State]:
-        """One step of length dt [s]."""
+    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
+        """One step of length dt [s]; as the `last` resort obstacles are let through rather than that it fails."""
         ...
 
 

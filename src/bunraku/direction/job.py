@@ -93,6 +93,8 @@ class Job:
         """One step to a time [s]; where none can be taken, two of half the length, and so on."""
         # To the picosecond: equal intervals get equal steps, whatever the last bit of the times.
         solution = self.stepper.step(state, round(until - state.time, 12))
+        if halvings == MOST_HALVINGS and solution.outcome is Outcome.NOT_CONVERGED:
+            solution = self.stepper.step(state, round(until - state.time, 12), last=True)
         if solution.outcome.usable:
             after = solution.value
             return [replace(solution, value=State(until, after.q, after.velocity, after.memory))]

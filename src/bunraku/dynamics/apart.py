@@ -18,6 +18,9 @@ from .minimise import Direction, NewtonSettings, Progress, conjugate
 
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
+_MOST_RESORTS = 12
+_ASTRAY = 3.0  # sizes of the body
+_HELD_UP = 0.5  # share of a step below which obstacles on their way are asked whether they leave room
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
 _CROWDED = 0.2  # share of a step below which obstacles wait for the shell to make room
@@ -50,12 +53,26 @@ class Problem(Protocol):
 
 
 def minimise_apart(
-    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings
-) -> Outcome:
+    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings, *,
+    last: bool = False,
+) -> Outcome:  # fmt: skip
     """From a point set without intersections.
 
     Stops at the limit too: then what is reached is free of intersections, and what was missed is told by the report.
+    As the `last` resort what holds obstacles up is let through them, as often as it takes.
     """
+    outcome = _minimise(problem, touch, direction, run, settings)
+    for _ in range(_MOST_RESORTS if last else 0):
+        if outcome is not Outcome.NOT_CONVERGED or not touch.pinch(run.x, last=True):
+            break
+        run.iterations = 0
+        outcome = _minimise(problem, touch, direction, run, settings)
+    return outcome
+
+
+def _minimise(
+    problem: Problem, touch: Touching, direction: Direction, run: Progress, settings: NewtonSettings
+) -> Outcome:
     small = settings.tolerance * settings.length
     age, before = settings.reuse, None  # how often the factor has served; gradient, Newton step and direction
     while run.iterations < settings.contact_limit:
@@ -68,6 +85,11 @@ def minimise_apart(
         run.last_step = float(np.abs(step).max(initial=0.0))
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
+        if run.last_step > _ASTRAY * settings.length and not touch.arrived:
+            if fresh:
+                break  # what is crushed knows no direction, and to look along such a way takes minutes
+            age, before = settings.reuse, None
+            continue
         if problem.revise(run.x, multipliers, step):
             age, before, run.multipliers = settings.reuse, None, multipliers
             continue
@@ -79,6 +101,9 @@ def minimise_apart(
         on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
         along = step if on_the_way else conjugate(gradient, step, before)
         share = _search(problem, touch, run, along, multipliers)
+        if (share is None or share < _HELD_UP) and touch.pinch(run.x):
+            age, before = settings.reuse, None
+            continue
         if share is None:
             if fresh and before is None:
                 break

@@ -129,14 +129,14 @@ class ImplicitEuler:
             away = np.linalg.norm(missed()[problem.yielding.triples], axis=1)
             problem.yielding.begin(away > 10.0 * SHARPNESS * self._settings.length, pressed)
 
-    def step(self, state: State, dt: float) -> Solution[State]:
-        """One step of length dt [s]."""
+    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
+        """One step of length dt [s]; as the `last` resort obstacles are let through rather than that it fails."""
         begin = time.perf_counter()
         problem = self.freeze(state, dt)
         run = Progress(self._first_guess(problem, state), np.zeros(len(problem.stiffness)))
         seconds = dict.fromkeys(PARTS, 0.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            outcome = self._solve(problem, run, seconds)
+            outcome = self._solve(problem, run, seconds, last)
             x = run.x if np.isfinite(run.x).all() else state.q.reshape(-1, 3)
         after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
         residual = problem.residual(x)
@@ -192,7 +192,7 @@ class ImplicitEuler:
             out[FREE_FORCE] = np.where(problem.yielding.gives_way, before, own)
         return out
 
-    def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float]) -> Outcome:
+    def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float], last: bool) -> Outcome:
         def direction(
             x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
         ) -> tuple[Points, Vector]:
@@ -206,7 +206,7 @@ class ImplicitEuler:
             if self._settings.iterations is not None and problem.touch is None:
                 return take_steps(watched, direction, run, self._settings.iterations)
             if problem.touch is not None:
-                return minimise_apart(watched, problem.touch, direction, run, self._settings)
+                return minimise_apart(watched, problem.touch, direction, run, self._settings, last=last)
             return minimise(watched, direction, run, self._settings)
         except FactorisationError:
             return Outcome.FACTORISATION_FAILED

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bunraku.collision import Pinches
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import System
@@ -48,7 +49,7 @@ class TrackReport:
             "gravity": np.array(self.weight.value(x)),
             **self.air.report(state),
             **({"yielded": np.array(self.bending.yielded(state.memory))} if self.bending.yields else {}),
-            **self._contact(last),
+            **self._contact(state, last),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
@@ -66,14 +67,16 @@ class TrackReport:
         caps = averages.caps(time)
         return {"held": np.where(caps > 0.0, held, 0.0), "cap": caps}
 
-    def _contact(self, last: Mapping[str, Any] | None) -> dict[str, Array]:
-        """Where surfaces may touch: near pairs, the least distance among them [m], and regions that give way."""
+    def _contact(self, state: State, last: Mapping[str, Any] | None) -> dict[str, Array]:
+        """Where surfaces may touch: near pairs, the least distance among them [m], regions that give way, and how many
+        vertices are pinched."""
         if self.system.contact is None:
             return {}
         near = last["contact"] if last else {}
         gave_way = last["gives_way"][: self.regions] if last else np.zeros(self.regions, dtype=bool)
         return {
-            "pairs": np.array(near.get("pairs", 0)), "closest": np.array(near.get("closest", 0.0)), "gave_way": gave_way
+            "pairs": np.array(near.get("pairs", 0)), "closest": np.array(near.get("closest", 0.0)),
+            "gave_way": gave_way, "pinched": np.array(len(Pinches.of(state.memory))),
         }  # fmt: skip
 
     def _stretching(self, time: float, x: Points) -> float:

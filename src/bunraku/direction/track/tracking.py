@@ -145,10 +145,12 @@ def tracking_job(
         single=knobs.single,
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
-    time = float(guide.times[0])
+    time, pinched = float(guide.times[0]), {}
     if surfaces is not None and not apart(surfaces, first, time):
-        first = untangle(system, surfaces, conditions, first, time, newton, knobs.threads).points
+        untangled = untangle(system, surfaces, conditions, first, time, newton, knobs.threads)
+        first, pinched = untangled.points, untangled.pinched
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
+    start = replace(start, memory={**start.memory, **pinched})
     count = 0 if tests is None else tests.count
     reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit)
     facts = {

@@ -8,15 +8,15 @@ small steps without inertia, and what cannot be, yields as in any frame.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bunraku.collision import Obstacle, Surfaces
+from bunraku.collision import PINCHED, Obstacle, Surfaces
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import PhysicsStopped, Points, State, Vector, input_error
+from bunraku.contracts import Array, PhysicsStopped, Points, State, Vector, input_error
 from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
 from bunraku.geometry import first_few, intersecting_faces
 from bunraku.motion import ease
@@ -38,6 +38,8 @@ class Untangled:
     """conditions that are not met in it"""
     worst: float
     """[m] the largest distance of one"""
+    pinched: Mapping[str, Array] = field(default_factory=dict)
+    """the part of a state's memory that tells what is pinched in it"""
 
 
 def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
@@ -82,7 +84,8 @@ def untangle(
         _named(surfaces, first, time), steps,
         f", {int(away.sum())} conditions miss it by up to {worst:.3g} m" if away.any() else ", all directions met",
     )  # fmt: skip
-    return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), worst)
+    pinched = {key: rows for key, rows in state.memory.items() if key == PINCHED}
+    return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), worst, pinched)
 
 
 _MET = 1e-6  # share of the size
