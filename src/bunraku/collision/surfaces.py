@@ -154,6 +154,8 @@ class Touch:
     """the share of their way that the obstacles have gone"""
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0), repr=False)
     """what was spent on each part"""
+    inertia: float = 0.0
+    """[N/m] of a point of the shell in a step of this length: short steps need a stiff barrier"""
     waits: bool = False
     """whether the obstacles stand for now, so that the shell can make room"""
     before: Pinches = field(default_factory=Pinches.none, repr=False)
@@ -204,7 +206,8 @@ class Touch:
     def stiffness(self) -> float:
         """κ [N/m⁴·…]: what the barrier is multiplied with."""
         assert self.shell_stiffness is not None
-        return activation_stiffness(_SOFTER * float(self.shell_stiffness), self.surfaces.gap, self.surfaces.felt_within)
+        stiff = _SOFTER * float(self.shell_stiffness) + self.inertia
+        return activation_stiffness(stiff, self.surfaces.gap, self.surfaces.felt_within)
 
     def memory(self) -> Mapping[str, Array]:
         """What must be carried on; asked for once, when the step is taken."""
@@ -372,7 +375,7 @@ class Touch:
     @property
     def _grip(self) -> float:
         """[N/m] with which pinched vertices are held."""
-        return 0.0 if self.shell_stiffness is None else _HOLD * float(self.shell_stiffness)
+        return 0.0 if self.shell_stiffness is None else _HOLD * (float(self.shell_stiffness) + self.inertia)
 
     def _way(self, points: Points) -> Points:
         return points - np.concatenate([self.start, self._from])[: len(points)]

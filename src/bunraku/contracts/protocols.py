@@ -145,6 +145,8 @@ class Touching(Protocol):
 
     seconds: dict[str, float]
     """what was spent on each part of contact"""
+    inertia: float
+    """[N/m] mass of a point of the body over the step's length squared"""
 
     @property
     def scales(self) -> bool:
@@ -160,7 +162,7 @@ class Touching(Protocol):
         ...
 
     def scale(self, stiffness: float) -> None:
-        """Take the stiffness of a point of the body [N/m]."""
+        """Take the elastic stiffness of a point of the body [N/m]."""
         ...
 
     def value(self, x: Points, ahead: float = 0.0) -> float:

@@ -118,7 +118,9 @@ class ImplicitEuler:
         touch = problem.touch
         assert touch is not None
         if not touch.scales:
-            touch.scale(mean_stiffness(self._stencils(problem), problem.blocks(x), x.size))
+            # Elastic alone: inertia is another for steps of another length.
+            touch.scale(mean_stiffness(self._stencils(problem)[1:], problem.blocks(x)[1:], x.size))
+        touch.inertia = float(self._system.mass.lumped.mean()) / problem.dt**2
         saddle = self._saddle or self._analyse(problem)
         pairs = state.memory.get(PAIRS)
         if pairs is not None and not np.array_equal(pairs, self._pairs):
