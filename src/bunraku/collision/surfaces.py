@@ -21,6 +21,7 @@ from bunraku.geometry import TriMesh
 from .barrier import activation_stiffness
 from .blocks import Gaps, touched
 from .obstacles import Obstacle, Plane
+from .sewn import Sewn
 from .toolkit import Near, Pairing, Pairs, Rubbing
 
 STIFFNESS = "contact.stiffness"
@@ -45,6 +46,8 @@ class Surfaces:
     still: float = 1e-3
     """[m/s] below which friction holds instead of letting slide"""
     self_contact: bool = True
+    sewn: Integers | None = None
+    """(s, 2) vertices of the shell that are, or will be, sewn to each other"""
 
     def at(self, state: State, dt: float) -> Touch:
         """The contact of the step that leads from `state` to `state.time + dt`."""
@@ -90,7 +93,9 @@ class Surfaces:
         knobs = {"reach": self.felt_within, "gap": self.gap, "movable": self.count}
         found = []
         if self.self_contact or self.obstacles:
-            found.append((Pairing(self.rest, self.faces, among_movable=self.self_contact, **knobs), len(self.rest)))
+            sewn = None if self.sewn is None else Sewn(self.sewn, len(self.rest))
+            both = Pairing(self.rest, self.faces, among_movable=self.self_contact, sewn=sewn, **knobs)
+            found.append((both, len(self.rest)))
         if self.planes:
             planes = [(plane.normal, plane.point) for plane in self.planes]
             none = np.zeros((0, 3), np.int64)

@@ -18,6 +18,9 @@ import numba
 import numpy as np
 
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
+from bunraku.geometry import faces_through, intersecting_faces
+
+from .sewn import Sewn
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
@@ -125,18 +128,21 @@ class Pairing:
 
     def __init__(
         self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int,
-        planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True,
+        planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True, sewn: Sewn | None = None,
     ) -> None:  # fmt: skip
         """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored, and those
         among the simulated ones too unless `among_movable`.
 
         The barrier reaches `reach` [m] beyond the `gap` [m] that always stays open. `planes` are (normal, point).
+        Elements with vertices that are `sewn` to each other are neighbours and ignore each other.
         """
         self.faces = np.ascontiguousarray(faces, dtype=np.int64).reshape(-1, 3)
         whole = np.asfortranarray(self.faces, dtype=np.int32)
         edges = ipctk.edges(whole) if len(whole) else np.zeros((0, 2), np.int32)
         self.edges, self.reach, self.gap = np.ascontiguousarray(edges, dtype=np.int64), reach, gap
         self.forget()
+        self._sewn = sewn if sewn is not None and len(sewn) else None
+        self._movable, self._among_movable = movable, among_movable
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
 
         def mesh(lift: float) -> Any:
@@ -167,8 +173,21 @@ class Pairing:
         within = self._half(reach) + _MARGIN * self.reach
         candidates = ipctk.Candidates()
         candidates.build(self.mesh, x, within)
+        self._leave_out_neighbours(candidates)
         self._found = np.array(x), within, candidates
         return candidates
+
+    def _leave_out_neighbours(self, candidates: Any) -> None:
+        """Elements sewn to each other. The toolkit's own filter asks vertices, and keeps a pair of elements unless all
+        of their vertices are forbidden to each other: too little around a seam, or too much."""
+        if self._sewn is None:
+            return
+        one = candidates.fv_candidates
+        vertices, faces = _read(one, "vertex_id")[:, None], self.faces[_read(one, "face_id")]
+        candidates.fv_candidates = _kept(one, self._sewn.neighbours(vertices, faces))
+        one = candidates.ee_candidates
+        first, second = self.edges[_read(one, "edge0_id")], self.edges[_read(one, "edge1_id")]
+        candidates.ee_candidates = _kept(one, self._sewn.neighbours(first, second))
 
     def _half(self, reach: float) -> float:
         """By how much elements are made larger to be found: each by half of the distance, but planes are thin."""
@@ -186,11 +205,19 @@ class Pairing:
         if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
             return 0.0
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
+        how = ipctk.AdditiveCCD(conservative_rescaling=_RESCALING)
         try:
-            found = ipctk.compute_collision_free_stepsize(
-                self._fenced, _columns(x), _columns(end), self.gap, None,
-                ipctk.AdditiveCCD(conservative_rescaling=_RESCALING),
-            )  # fmt: skip
+            if self._sewn is None:
+                found = ipctk.compute_collision_free_stepsize(
+                    self._fenced, _columns(x), _columns(end), self.gap, None, how
+                )
+            else:
+                on_the_way = ipctk.Candidates()
+                on_the_way.build(self._fenced, _columns(x), _columns(end), 0.5 * self.gap)
+                self._leave_out_neighbours(on_the_way)
+                found = on_the_way.compute_collision_free_stepsize(
+                    self._fenced, _columns(x), _columns(end), self.gap, how
+                )
         finally:
             ipctk.set_num_threads(1)
         return float(found)
@@ -203,12 +230,22 @@ class Pairing:
 
     def intersects(self, x: Points) -> bool:
         """Whether surfaces cut each other at points x (n, 3)."""
-        return bool(ipctk.has_intersections(self.mesh, _columns(x)))
+        if self._sewn is None:
+            return bool(ipctk.has_intersections(self.mesh, _columns(x)))
+        own = self.faces[(self.faces < self._movable).all(axis=1)]
+        others = self.faces[(self.faces >= self._movable).any(axis=1)]
+        itself = self._among_movable and intersecting_faces(x, own, sewn=self._sewn.pairs).any()
+        return bool(itself or (len(others) and faces_through(x, own, others).any()))
 
 
 def _columns(x: Points) -> Points:
     """The same points in the order of memory that the toolkit takes without a copy of its own."""
     return np.asfortranarray(x, dtype=np.float64)
+
+
+def _kept(candidates: Sequence[Any], neighbours: Flags) -> list[Any]:
+    """Those that are no neighbours (m,)."""
+    return [one for one, is_one in zip(candidates, neighbours.tolist(), strict=True) if not is_one]
 
 
 def _read(collisions: Sequence[Any], name: str, kind: type = np.int64) -> Any:

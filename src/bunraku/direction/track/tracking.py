@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Points, input_error, need
+from bunraku.collision import Surfaces
+from bunraku.contracts import Array, Flags, Points, Sparse, Vector, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
-from bunraku.direction.pins import Pin, pin_constraint
+from bunraku.direction.pins import Bodies, Pin, pin_constraint
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, StrainLimit, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, axis_directions, check_physical, lumped_mass
@@ -20,14 +22,17 @@ from bunraku.numerics import use_threads
 
 from .air import air_of
 from .averages import average_constraint, independent
+from .caps import region_caps
 from .report import TrackReport
+from .seams import Seam, seam_constraints
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
-from .untangle import apart, untangle
+from .untangle import apart, sew, untangle
 
 Material = ShellMaterial | MaterialBlend | str
 Warp = Sequence[float] | Array
+_Kind = TypeVar("_Kind")
 _GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told otherwise
 
 
@@ -39,7 +44,8 @@ def track(
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
     enforcement: str = "position", rest: RestShapes | Points | None = None, warp: Warp | None = None,
     wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
-    contact: Contact | bool | None = None, threads: int | None = None, single: bool = True,
+    contact: Contact | bool | None = None, seams: Sequence[Seam] | Seam = (), threads: int | None = None,
+    single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -72,6 +78,7 @@ def track(
         gas: a `Gas` shut into a closed shell, instead of a given pressure.
         contact: True, or a `Contact` with thickness, friction and obstacles: then nothing passes through anything, and
             where the guide asks for that it yields; the report says where.
+        seams: vertices sewn together; unless they say when, before the first frame.
         warp: where the warp of woven materials runs on the rest shape: one direction for all faces (3,), a direction
             (f, 3) or an angle from its first edge (f,) [rad] a face; None: the material blend's own, else upright.
 
@@ -79,7 +86,7 @@ def track(
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `held` (t, k)
         the strength it is held with, and where there are caps `cap` (t, k) [N]; `pin_residual`
-        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
+        (t, p) [m], and of seams `seam_residual` (t, s) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
         with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
         (t,), the share of the shell that it reaches; and where the material yields, `yielded` (t,), the share of faces
         (hinges) that have set.
@@ -90,7 +97,7 @@ def track(
         "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
         "threads": threads, "single": single, "rest": rest,
     }  # fmt: skip
-    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas, "contact": contact}
+    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas, "contact": contact, "seams": seams}
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
 
 
@@ -98,7 +105,7 @@ def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
     pins: Sequence[Pin] | Pin = (), warp: Warp | None = None, wind: Wind | None = None,
     pressure: CurveLike | None = None, gas: Gas | None = None, contact: Contact | bool | None = None,
-    **settings: object,
+    seams: Sequence[Seam] | Seam = (), **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
@@ -119,10 +126,12 @@ def tracking_job(
     averages = None if tests is None else average_constraint(guide, shell, tests, lumped, blend, knobs, press)
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
-    pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
-    for k, pin in enumerate(pins):
-        need(Pin, f"pins[{k}]", pin)
-    pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
+    pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
+    time = float(guide.times[0])
+    surfaces = _surfaces(contact, seams, shell, blend, time)
+    bodies = _bodies(contact, surfaces, shell, blend)
+    pinned = [pin_constraint(pin, shell, first, lumped, guide, onto, bodies) for pin in pins]
+    sewn = seam_constraints(seams, shell, first, lumped, time, _held(shell, pins), bodies.press)
     rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
     membrane = Membrane(shell, blend, rest)
     rigid = _clamped_faces(shell, pins)
@@ -130,21 +139,22 @@ def tracking_job(
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
     limit = StrainLimit(shell, blend, rest) if blend.limited else None
-    air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
+    air = air_of(shell, blend, first, time, wind, pressure, gas)
     energies = (membrane, *bends, weight, *([limit] if limit else []), *air.energies)
-    conditions = tuple(c for c in (averages, *pinned) if c is not None)
-    surfaces = None if contact is None else contact.surfaces(shell, blend, float(guide.times[0]))
+    conditions = tuple(c for c in (averages, *pinned, *sewn) if c is not None)
     system = System(mass, energies, conditions, surfaces)
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
     )
     stepper = ImplicitEuler(system, newton, threads=knobs.threads)
-    time = float(guide.times[0])
     if surfaces is not None and not apart(surfaces, first, time):
         first = untangle(system, surfaces, conditions, first, time, newton, knobs.threads).points
+    if any(seam.closed is None for seam in seams):
+        weightless = replace(system, energies=(membrane, *bends, *([limit] if limit else [])))
+        first = sew(weightless, surfaces, conditions, first, time, newton, knobs.threads).points
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
     count = 0 if tests is None else tests.count
-    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit)
+    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit, len(sewn))
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -177,10 +187,46 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
     return replace(blend, warp=given)
 
 
+def _listed(kind: type[_Kind], name: str, given: Sequence[_Kind] | _Kind) -> tuple[_Kind, ...]:
+    """One or several of a kind."""
+    found = (given,) if isinstance(given, kind) else tuple(given)  # type: ignore[arg-type]
+    for k, one in enumerate(found):
+        need(kind, f"{name}[{k}]", one)
+    return found
+
+
+def _surfaces(
+    contact: Contact | None, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float
+) -> Surfaces | None:
+    if contact is None:
+        return None
+    found = contact.surfaces(shell, blend, time)
+    return replace(found, sewn=np.concatenate([seam.pairs for seam in seams])) if seams else found
+
+
+def _bodies(contact: Contact | None, surfaces: Surfaces | None, shell: TriMesh, blend: MaterialBlend) -> Bodies:
+    """What pins may be attached to."""
+    if contact is None or surfaces is None:
+        return Bodies()
+    strain = contact.press
+
+    def press(weights: Sparse) -> Callable[[float], Vector]:
+        found = region_caps(weights, shell, blend, None, None, strain)
+        assert found is not None
+        return found
+
+    return Bodies(tuple(surfaces.obstacles), surfaces.gap + surfaces.felt_within, press)
+
+
 def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
     """(f,) faces all of whose vertices are firmly pinned: they move as told and must not bend like the rest."""
+    return np.all(_held(shell, pins)[shell.faces], axis=1)
+
+
+def _held(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
+    """(n,) vertices that are firmly pinned."""
     held = np.zeros(shell.point_count, dtype=bool)
     for pin in pins:
         if pin.firm:
             held[np.asarray(pin.vertices)] = True
-    return np.all(held[shell.faces], axis=1)
+    return held
