@@ -37,9 +37,7 @@ class Scene:
 
     @cached_property
     def surfaces(self) -> Surfaces:
-        return Surfaces(
-            self.mesh, self.obstacles, self.planes, gap=self.gap, friction=self.friction, still=self.still
-        )
+        return Surfaces(self.mesh, self.obstacles, self.planes, gap=self.gap, friction=self.friction, still=self.still)
 
     @cached_property
     def mass(self) -> Mass:

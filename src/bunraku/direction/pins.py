@@ -25,8 +25,9 @@ class Pin:
     `Animation` of v vertices, or an `Animation` with `source` naming the v vertices to follow. Faces all of whose
     vertices are firmly pinned on three axes are rigid: pin two rows of vertices to clamp an edge.
 
-    An `Obstacle`, or the name of one the shell may touch, is something to be attached to: each vertex goes with the place
-    of it that is nearest in the first pose, at the distance it has there, or a little off where that is too near.
+    An `Obstacle`, or the name of one the shell may touch, is something to be attached to: each vertex goes with the
+    place of it that is nearest in the first pose (once seams are closed), at the distance it has there, or a little
+    farther off where that is too near.
     """
 
     vertices: Sequence[int] | Integers
@@ -58,7 +59,7 @@ class Bodies:
     clear: float = 0.0
     """[m] from the surface at which a vertex feels nothing of it"""
     press: Callable[[Sparse], Callable[[float], Vector]] | None = None
-    """weights (v, n) → time [s] → (v,) [N] how hard a vertex may be pressed against something; None: there is nothing"""
+    """weights (v, n) → time [s] → (v,) [N] how hard vertices may be pressed against something; None: nothing is there"""
 
     def named(self, to: Obstacle | str) -> Obstacle:
         """The obstacle itself, or the one of that name."""
@@ -67,10 +68,9 @@ class Bodies:
         for one in self.obstacles:
             if one.name == to:
                 return one
-        names = ", ".join(["guide", *(one.name for one in self.obstacles)])
-        raise input_error(
-            "unknown pin.to", got=to, allowed=f"{names}, a point, one point a vertex, an Animation or an Obstacle"
-        )
+        names = ", ".join(f"'{name}'" for name in ["guide", *(one.name for one in self.obstacles)])
+        allowed = f"{names}, a point, one point a vertex, an Animation or an Obstacle"
+        raise input_error("unknown pin.to", got=to, allowed=allowed)
 
 
 def pin_constraint(

@@ -25,8 +25,8 @@ FLAT = 1e-10
 def meeting_faces(x: Points, faces: Faces, own: int | None = None, sewn: Integers | None = None) -> Integers:
     """(f,) APART, TOUCHES or CROSSES: the most a triangle does to any other. Points (n, 3) finite, of size one.
 
-    With `own`: (own,) the most one of the first `own` triangles does to any of those after them. Triangles with vertices
-    that are `sewn` (s, 2) to each other are not asked.
+    With `own`: (own,) the most one of the first `own` triangles does to any of those after them. Triangles with
+    vertices that are `sewn` (s, 2) to each other are not asked.
     """
     out = np.zeros(len(faces) if own is None else own, dtype=np.int64)
     pairs = np.zeros((0, 2), np.int64) if sewn is None else np.asarray(sewn, dtype=np.int64)

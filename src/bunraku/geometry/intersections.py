@@ -32,9 +32,9 @@ def faces_through(x: Points, faces: Faces, others: Faces, *, touching: bool = Fa
 
 
 def meetings(x: Points, faces: Faces, *, own: int | None = None, sewn: Integers | None = None) -> Integers:
-    """(f,) 0: the triangle meets no other, 1: it touches one, 2: it crosses one; triangles `sewn` to each other by pairs
-    of vertices (s, 2) are not asked.
+    """(f,) 0: the triangle meets no other, 1: it touches one, 2: it crosses one.
 
+    Triangles with vertices that are `sewn` (s, 2) to each other are not asked.
     With `own`: (own,) of the first `own` triangles, and only what they do to those after them.
     """
     from .crossing import meeting_faces  # compiled kernels: only for those who need them

@@ -30,8 +30,8 @@ class TrackReport:
     air: Air
     limit: StrainLimit | None = None
     """of the material, if it has one"""
-    seams: int = 0
-    """how many of the conditions are seams"""
+    pins: int = 0
+    """how many of the conditions are pins"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
@@ -96,5 +96,5 @@ class TrackReport:
         sizes = [pin.jacobian.shape[0] for pin in self.conditions[1 if self.regions else 0 :]]
         parts = np.split(residual, np.cumsum(sizes)[:-1]) if sizes else []
         most = np.array([np.abs(part).max(initial=0.0) for part in parts])
-        pins = len(most) - self.seams
-        return {"pin_residual": most[:pins], **({"seam_residual": most[pins:]} if self.seams else {})}
+        seams = most[self.pins :]
+        return {"pin_residual": most[: self.pins], **({"seam_residual": seams} if len(seams) else {})}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from bunraku.collision import Surfaces
-from bunraku.contracts import Array, Flags, Points, Sparse, Vector, input_error, need
+from bunraku.contracts import Array, Points, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
-from bunraku.direction.pins import Bodies, Pin, pin_constraint
+from bunraku.direction.pins import Pin
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, StrainLimit, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, axis_directions, check_physical, lumped_mass
@@ -22,9 +21,9 @@ from bunraku.numerics import use_threads
 
 from .air import air_of
 from .averages import average_constraint, independent
-from .caps import region_caps
+from .holding import Holding, firmly_held, touching
 from .report import TrackReport
-from .seams import Seam, seam_constraints
+from .seams import Seam
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
@@ -86,7 +85,8 @@ def track(
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `held` (t, k)
         the strength it is held with, and where there are caps `cap` (t, k) [N]; `pin_residual`
-        (t, p) [m], and of seams `seam_residual` (t, s) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
+        (t, p) [m], and of seams `seam_residual` (t, s) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J];
+        `iterations`, `converged`, `last_step` [m];
         with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
         (t,), the share of the shell that it reaches; and where the material yields, `yielded` (t,), the share of faces
         (hinges) that have set.
@@ -128,33 +128,35 @@ def tracking_job(
     first = first_pose(guide, shell, onto, knobs)
     pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
     time = float(guide.times[0])
-    surfaces = _surfaces(contact, seams, shell, blend, time)
-    bodies = _bodies(contact, surfaces, shell, blend)
-    pinned = [pin_constraint(pin, shell, first, lumped, guide, onto, bodies) for pin in pins]
-    sewn = seam_constraints(seams, shell, first, lumped, time, _held(shell, pins), bodies.press)
+    surfaces, bodies = touching(contact, seams, shell, blend, time)
+    holding = Holding(pins, seams, shell, guide, onto, lumped, bodies)
+    averaged = [] if averages is None else [averages]
+    conditions = (*averaged, *holding.at(first))
     rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
     membrane = Membrane(shell, blend, rest)
-    rigid = _clamped_faces(shell, pins)
+    rigid = np.all(firmly_held(shell, pins)[shell.faces], axis=1)  # they move as told and must not bend like the rest
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
     limit = StrainLimit(shell, blend, rest) if blend.limited else None
     air = air_of(shell, blend, first, time, wind, pressure, gas)
     energies = (membrane, *bends, weight, *([limit] if limit else []), *air.energies)
-    conditions = tuple(c for c in (averages, *pinned, *sewn) if c is not None)
     system = System(mass, energies, conditions, surfaces)
     newton = NewtonSettings(
         iterations=knobs.iterations, tolerance=knobs.tolerance, length=shell.size, single=knobs.single
     )
-    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     if surfaces is not None and not apart(surfaces, first, time):
         first = untangle(system, surfaces, conditions, first, time, newton, knobs.threads).points
-    if any(seam.closed is None for seam in seams):
+    if holding.sewn_before:
         weightless = replace(system, energies=(membrane, *bends, *([limit] if limit else [])))
-        first = sew(weightless, surfaces, conditions, first, time, newton, knobs.threads).points
+        pulled = (*averaged, *holding.at(first, attached=False))
+        first = sew(weightless, surfaces, pulled, first, time, newton, knobs.threads).points
+        conditions = (*averaged, *holding.at(first))  # what is attached is so where it has been sewn
+        system = replace(system, constraints=conditions)
+    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
     count = 0 if tests is None else tests.count
-    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit, len(sewn))
+    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit, len(pins))
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -193,40 +195,3 @@ def _listed(kind: type[_Kind], name: str, given: Sequence[_Kind] | _Kind) -> tup
     for k, one in enumerate(found):
         need(kind, f"{name}[{k}]", one)
     return found
-
-
-def _surfaces(
-    contact: Contact | None, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float
-) -> Surfaces | None:
-    if contact is None:
-        return None
-    found = contact.surfaces(shell, blend, time)
-    return replace(found, sewn=np.concatenate([seam.pairs for seam in seams])) if seams else found
-
-
-def _bodies(contact: Contact | None, surfaces: Surfaces | None, shell: TriMesh, blend: MaterialBlend) -> Bodies:
-    """What pins may be attached to."""
-    if contact is None or surfaces is None:
-        return Bodies()
-    strain = contact.press
-
-    def press(weights: Sparse) -> Callable[[float], Vector]:
-        found = region_caps(weights, shell, blend, None, None, strain)
-        assert found is not None
-        return found
-
-    return Bodies(tuple(surfaces.obstacles), surfaces.gap + surfaces.felt_within, press)
-
-
-def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
-    """(f,) faces all of whose vertices are firmly pinned: they move as told and must not bend like the rest."""
-    return np.all(_held(shell, pins)[shell.faces], axis=1)
-
-
-def _held(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
-    """(n,) vertices that are firmly pinned."""
-    held = np.zeros(shell.point_count, dtype=bool)
-    for pin in pins:
-        if pin.firm:
-            held[np.asarray(pin.vertices)] = True
-    return held

@@ -73,8 +73,10 @@ def sew(
     system: System, surfaces: Surfaces | None, conditions: Sequence[LinearConstraint], first: Points, time: float,
     settings: NewtonSettings, threads: int | None,
 ) -> Untangled:  # fmt: skip
-    """Close the seams of a shell at points `first` (n, 3), with obstacles as they stand at a time [s]; nothing rubs, and
-    `system` has no weight in it."""
+    """Close the seams of a shell at points `first` (n, 3), with obstacles as they stand at a time [s].
+
+    Nothing rubs, and `system` has no weight in it.
+    """
     still = None
     if surfaces is not None:
         fixed = [replace(o, motion=lambda _t, o=o: o.at(time)) for o in surfaces.obstacles]
