@@ -59,7 +59,7 @@ class Bodies:
     clear: float = 0.0
     """[m] from the surface at which a vertex feels nothing of it"""
     press: Callable[[Sparse], Callable[[float], Vector]] | None = None
-    """weights (v, n) → time [s] → (v,) [N] how hard vertices may be pressed against something; None: nothing is there"""
+    """weights (v, n) → time [s] → (v,) [N] how hard vertices may be pressed against things; None: nothing is there"""
 
     def named(self, to: Obstacle | str) -> Obstacle:
         """The obstacle itself, or the one of that name."""

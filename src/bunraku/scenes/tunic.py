@@ -33,7 +33,7 @@ _FLAT = np.array([1.0, 1.0, 1.35])  # a chest is wider than deep
 
 
 def tunic_panels(edge: float = 0.03) -> tuple[TriMesh, Integers]:
-    """Front and back, upright and apart, with edges of about `edge` [m]; and (s, 2) which vertices are sewn to which."""
+    """Front and back, upright and apart, with edges of about `edge` [m]; and (s, 2) vertices sewn to each other."""
     across = np.linspace(-WIDTH / 2, WIDTH / 2, max(2, round(WIDTH / edge)) + 1)
     down = np.linspace(0.0, LENGTH, max(2, round(LENGTH / edge)) + 1)
     flat = grid_mesh(across, down)

@@ -10,7 +10,7 @@ import numpy as np
 from bunraku.contracts import input_error
 from bunraku.geometry import Attribute, Scope, Surface
 from bunraku.io import Sample, output_error, read_skeleton, write_animation, write_frames
-from bunraku.scenes import crossing_arms, twisting_box
+from bunraku.scenes import crossing_arms, dancing_mannequin, still_panels, tunic_panels, twisting_box
 
 from .findings import nearest
 from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo, dyed
@@ -46,6 +46,19 @@ DEMOS: dict[str, Demo] = {
         physics={"tolerance": 4e-4, "contact": {"friction": 0.2}},
         style=dyed((0.24, 0.42, 0.66)),
     ),
+    "tunic": Demo(
+        "two flat panels are sewn around a mannequin, which turns, leans and hops in them: seams, contact, friction",
+        still_panels,
+        {
+            "mesh": {"levels": 0},
+            "material": "cotton",
+            "track": {"method": "none"},
+            "seams": [{"stitches": tunic_panels()[1].tolist()}],
+        },
+        physics={"tolerance": 4e-4, "contact": True},
+        style=dyed((0.66, 0.20, 0.18)),
+        bodies={"mannequin": dancing_mannequin},
+    ),
 }
 
 
@@ -75,8 +88,16 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
         raise output_error(folder, error) from error
     if not (folder / guide_name).exists():
         _write_guide(chosen, folder / guide_name, f"/{name}")
+    bodies = {body: f"{name}_{body}.usdc" for body in chosen.bodies}
+    for body, file in bodies.items():
+        if not (folder / file).exists():
+            moving = chosen.bodies[body]()
+            write_animation(folder / file, moving, frames=np.arange(1, moving.frame_count + 1), prim=f"/{body}")
     if not (folder / shot_name).exists():
         settings = {"object": {name: {"guide": {"file": guide_name, "prim": f"/{name}"}, **chosen.settings}}}
+        settings["object"] |= {
+            body: {"role": "obstacle", "source": {"file": file, "prim": f"/{body}"}} for body, file in bodies.items()
+        }
         settings |= {"physics": dict(chosen.physics)} if chosen.physics else {}
         heading = f"{chosen.title}\nChange it and run it again: bunraku run {shot_name}\nAll keys: bunraku run --help"
         Shot.of(settings, folder=folder, source=folder / shot_name).write(folder / shot_name, heading=heading)

@@ -45,7 +45,9 @@ class Seam:
                 got=None if self.shares is None else shares.shape, allowed=f"({len(given)},)",
             )  # fmt: skip
         if not ((shares >= 0.0) & (shares <= 1.0)).all():
-            raise input_error("shares of a seam lie between 0 and 1", got=float(shares[~((shares >= 0.0) & (shares <= 1.0))][0]))
+            raise input_error(
+                "shares of a seam lie between 0 and 1", got=float(shares[~((shares >= 0.0) & (shares <= 1.0))][0])
+            )
         object.__setattr__(self, "shares", shares)
         if self.closed is not None and not is_between(self.closed, -1e300, 1e300):
             raise input_error("seam.closed must be a time in seconds", got=self.closed)
