@@ -55,9 +55,9 @@ def test_a_collar_goes_with_its_hero_and_a_seam_stays_closed(tmp_path: Path) -> 
     x = read_animation(result.folder / "coat.usdc").points
     # Files hold single precision: 1e-7 of the coordinates.
     np.testing.assert_allclose(x[:, [2, 5, 8]], x[:, [9, 12, 15]], rtol=0, atol=1e-7)
-    np.testing.assert_allclose(np.diff(x[:, [0, 3, 6]], axis=0), np.array([[[0.01, 0, 0]]] * 2), rtol=0, atol=1e-6)
+    assert np.abs(np.diff(x[:, [0, 3, 6]], axis=0) - np.array([0.01, 0.0, 0.0])).max() < 1e-7
     report = json.loads((result.folder / "report.json").read_text())
-    said = " ".join(one["text"] for one in report["sentences"])
+    said = " ".join(report["sentences"])
     assert "3 pinned vertices held" in said and "3 stitches held" in said
     assert report["intersections"]["total"] == 0
 
