@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import ipctk
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 from pairs import DT, PAIRS, REACH, STIFFNESS, Scene, crowd, dense, single, triangles
 
-from bunraku.collision import Obstacle, Surfaces, Touch
+from bunraku.collision import Obstacle, Surfaces, Touch, sphere
 from bunraku.collision.barrier import slope
-from bunraku.contracts import Array, Points
+from bunraku.contracts import Array, InputError, Points
 from bunraku.testing import falls_as, sheet
 
 GAPS = (0.0, 0.004)
@@ -268,3 +269,31 @@ def test_without_self_contact_only_obstacles_are_felt() -> None:
     low = sheet(4, 3, length=0.4).point_count
     assert not touch.touched(scene.x)[low:].any()  # the upper sheet is out of the ball's reach
     assert touch.touched(scene.x)[:low].any()
+
+
+def test_an_obstacle_has_a_friction_of_its_own() -> None:
+    """Friction is linear in its coefficients: what the ball's own adds is what it would add alone."""
+    scene = crowd(friction=0.2)
+    step = 1e-3 * np.random.default_rng(5).uniform(-1.0, 1.0, scene.x.shape)
+
+    def rubs(shell: float, ball: float | None) -> tuple[Points, Array, float]:
+        (one,) = scene.surfaces.obstacles
+        surfaces = replace(scene.surfaces, friction=shell, obstacles=[replace(one, friction=ball)])
+        touch = replace(scene, surfaces=surfaces).touch()
+        x = scene.x + step
+        blocks = dense(scene, *touch.blocks(x))
+        return touch.gradient(x) - touch.pressure(x), blocks, touch.value(x)
+
+    smooth, same, own = rubs(0.0, None), rubs(0.2, 0.2), rubs(0.2, 0.7)
+    for k, (plain, told) in enumerate(zip(rubs(0.2, None), same, strict=True)):
+        np.testing.assert_allclose(plain, told, rtol=1e-12, err_msg=str(k))
+    alone = rubs(0.0, 0.5)
+    assert np.abs(alone[0] - smooth[0]).max() > 1e-4
+    for k in range(3):
+        most = np.abs(own[k]).max()
+        np.testing.assert_allclose(own[k] - same[k], alone[k] - smooth[k], rtol=0, atol=1e-12 * most, err_msg=str(k))
+
+
+def test_a_wrong_friction_is_refused() -> None:
+    with pytest.raises(InputError, match="hero: friction must be a finite number"):
+        Obstacle(sphere([0, 0, 0], 1.0, 0.5), name="hero", friction=-1.0)

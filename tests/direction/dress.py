@@ -60,7 +60,9 @@ def coarser(dress: Dress, edge: float) -> Dress:
     faces = np.concatenate([one.faces + start for one, start in zip(panels, starts, strict=False)])
     borders = [_border(one) for one in panels]
     old, stitches, shares, seams = dress.mesh.rest, [], [], []
-    goals = (1.0 - dress.shares)[:, None] * old[dress.stitches[:, 1]] + dress.shares[:, None] * old[dress.stitches[:, 2]]
+    goals = (1.0 - dress.shares)[:, None] * old[dress.stitches[:, 1]] + dress.shares[:, None] * old[
+        dress.stitches[:, 2]
+    ]
     for seam in np.unique(dress.seams):
         rows = np.flatnonzero(dress.seams == seam)
         ours, theirs = label[dress.stitches[rows[0], 0]], label[dress.stitches[rows[0], 1]]

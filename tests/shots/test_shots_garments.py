@@ -16,7 +16,7 @@ from bunraku.scenes.study import grid_mesh
 from bunraku.shots.garments import sewn_faces
 from bunraku.shots.prepare import prepare
 
-HERO = {"role": "obstacle", "source": {"file": "hero.usda"}}
+HERO = {"role": "obstacle", "source": {"file": "hero.usda"}, "friction": 0.6}
 
 
 def _panels() -> TriMesh:
@@ -66,7 +66,9 @@ def test_seams_read_back_and_may_close_later(tmp_path: Path) -> None:
     shot = read_shot(_shot(tmp_path, **COLLAR, seams=[{**SEAM["seams"][0], "closed": 3}]))
     shot.write(tmp_path / "again.toml")
     assert read_shot(tmp_path / "again.toml").object == shot.object
-    (seam,) = prepare(shot).seams
+    prepared = prepare(shot)
+    assert [one.friction for one in prepared.contact.obstacles] == [0.6]
+    (seam,) = prepared.seams
     assert seam.closed == 3 / 24.0
 
 

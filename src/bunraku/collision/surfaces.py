@@ -42,7 +42,7 @@ class Surfaces:
     gap: float = 0.0
     """[m] that always stays open between middle surfaces: the thickness"""
     friction: float = 0.0
-    """coefficient µ"""
+    """coefficient µ, of obstacles that have none of their own too"""
     still: float = 1e-3
     """[m/s] below which friction holds instead of letting slide"""
     self_contact: bool = True
@@ -80,6 +80,13 @@ class Surfaces:
         sizes = np.cumsum([self.count, *(obstacle.mesh.point_count for obstacle in self.obstacles)])
         others = [o.mesh.faces + start for o, start in zip(self.obstacles, sizes, strict=False)]
         return np.concatenate([self.shell.faces, *others])
+
+    @cached_property
+    def frictions(self) -> Vector:
+        """(n + o,) coefficient µ between a vertex and the shell."""
+        own = [self.friction if o.friction is None else o.friction for o in self.obstacles]
+        sizes = [self.count, *(o.mesh.point_count for o in self.obstacles)]
+        return np.repeat(np.array([self.friction, *own], dtype=np.float64), sizes)
 
     @cached_property
     def felt_within(self) -> float:
@@ -214,9 +221,11 @@ class Touch:
             corners.append(gaps.corners)
             blocks.append(gaps.blocks(stiff))
         way = self._way(place.points)
-        for gaps, force, rubbing in self._rubbings():
+        for gaps, force, _ in self._rubbings():
             corners.append(gaps.corners)
-            across = gaps.rubbing(force, rubbing.coefficient, way, self._still)
+            # Shell vertices come first: a pair with an obstacle has that one's friction.
+            coefficient = self.surfaces.frictions[gaps.corners.max(axis=1)]
+            across = gaps.rubbing(force, coefficient, way, self._still)
             blocks.append(gaps.blocks(np.zeros(len(force)), across))
         whole = np.concatenate(corners)
         return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
@@ -325,7 +334,7 @@ class Touch:
         """Pairs of the start with their normal forces there."""
         if self._lagged is None:
             self._lagged = []
-            if self.surfaces.friction > 0.0:
+            if self.surfaces.frictions.any():
                 begin = np.concatenate([self.start, self._from])
                 for pairing, size in self.surfaces.pairings:
                     near = pairing.near(begin[:size])
@@ -333,8 +342,13 @@ class Touch:
                         continue
                     gaps = self._measured(near.pairs(), begin)
                     force, _ = gaps.pressing(self.stiffness, self.surfaces.gap, self.surfaces.felt_within)
-                    self._lagged.append((gaps, force, near.rubbing(self.stiffness, self.surfaces.friction)))
+                    self._lagged.append((gaps, force, near.rubbing(self.stiffness, self._mixed[:size])))
         return self._lagged
+
+    @property
+    def _mixed(self) -> Vector:
+        """(n + o,) what the toolkit, which takes the mean of both sides, must have for a pair's own friction."""
+        return 2.0 * self.surfaces.frictions - self.surfaces.friction
 
     def _friction_value(self, points: Points) -> float:
         way = self._way(points)

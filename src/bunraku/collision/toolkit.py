@@ -94,9 +94,9 @@ class Near:
             np.concatenate(weights), np.concatenate([np.zeros((sum(sizes[:4]), 4)), np.array(planes).reshape(-1, 4)]),
         )  # fmt: skip
 
-    def rubbing(self, stiffness: float, coefficient: float) -> Rubbing:
-        """Friction with the normal forces that the barrier has here."""
-        return Rubbing(self, self._pairing, self._x, stiffness, coefficient)
+    def rubbing(self, stiffness: float, coefficients: Vector) -> Rubbing:
+        """Friction with the normal forces that the barrier has here, of the mean coefficient of both sides (n,)."""
+        return Rubbing(self, self._pairing, self._x, stiffness, coefficients)
 
     @property
     def points(self) -> Points:
@@ -107,11 +107,11 @@ class Near:
 class Rubbing:
     """Friction of near pairs with lagged normal forces: a function of how far points go in a step [Li 2020, §5]."""
 
-    def __init__(self, near: Near, pairing: Pairing, x: Points, stiffness: float, coefficient: float) -> None:
-        self._mesh, self.coefficient = pairing.mesh, coefficient
+    def __init__(self, near: Near, pairing: Pairing, x: Points, stiffness: float, coefficients: Vector) -> None:
+        self._mesh = pairing.mesh
         barrier = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, stiffness)
         self._collisions = ipctk.TangentialCollisions()
-        self._collisions.build(self._mesh, x, near.collisions, barrier, coefficient)
+        self._collisions.build(self._mesh, x, near.collisions, barrier, coefficients, coefficients)
 
     def value(self, way: Points, still: float) -> float:
         """[J] for points that go `way` (n, 3) [m]; ways below `still` [m] count as sticking."""

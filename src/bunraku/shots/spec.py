@@ -260,7 +260,7 @@ class OutputTable:
 
 
 SHELL = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check)
-OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }")
+OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }", ObstacleObject.check)
 OBJECT = OneTable("role", dict(zip(ROLES, (SHELL, OBSTACLE), strict=True)), {"guide": "shell", "source": "obstacle"})
 PHYSICS = Table(PhysicsTable, check=PhysicsTable.check)
 SHOT = Table(ShotTable, check=ShotTable.check)
