@@ -272,26 +272,27 @@ def test_without_self_contact_only_obstacles_are_felt() -> None:
 
 
 def test_an_obstacle_has_a_friction_of_its_own() -> None:
-    """Friction is linear in its coefficients: what the ball's own adds is what it would add alone."""
-    scene = crowd(friction=0.2)
-    step = 1e-3 * np.random.default_rng(5).uniform(-1.0, 1.0, scene.x.shape)
+    whole = crowd(friction=0.2)
+    step = 1e-3 * np.random.default_rng(5).uniform(-1.0, 1.0, whole.x.shape)
 
-    def rubs(shell: float, ball: float | None) -> tuple[Points, Array, float]:
-        (one,) = scene.surfaces.obstacles
-        surfaces = replace(scene.surfaces, friction=shell, obstacles=[replace(one, friction=ball)])
-        touch = replace(scene, surfaces=surfaces).touch()
-        x = scene.x + step
-        blocks = dense(scene, *touch.blocks(x))
-        return touch.gradient(x) - touch.pressure(x), blocks, touch.value(x)
+    def rubs(shell: float, ball: float | None, *, alone: bool) -> tuple[Points, Array, float]:
+        (one,) = whole.surfaces.obstacles
+        surfaces = replace(whole.surfaces, friction=shell, obstacles=[replace(one, friction=ball)])
+        surfaces = replace(surfaces, planes=(), self_contact=False) if alone else surfaces
+        touch = replace(whole, surfaces=surfaces).touch()
+        x = whole.x + step
+        return touch.gradient(x) - touch.pressure(x), dense(whole, *touch.blocks(x)), touch.value(x)
 
-    smooth, same, own = rubs(0.0, None), rubs(0.2, 0.2), rubs(0.2, 0.7)
-    for k, (plain, told) in enumerate(zip(rubs(0.2, None), same, strict=True)):
-        np.testing.assert_allclose(plain, told, rtol=1e-12, err_msg=str(k))
-    alone = rubs(0.0, 0.5)
-    assert np.abs(alone[0] - smooth[0]).max() > 1e-4
-    for k in range(3):
-        most = np.abs(own[k]).max()
-        np.testing.assert_allclose(own[k] - same[k], alone[k] - smooth[k], rtol=0, atol=1e-12 * most, err_msg=str(k))
+    # With nothing but the ball to rub on, the shell's own friction does not matter.
+    smooth, rough = rubs(0.0, None, alone=True), rubs(0.7, None, alone=True)
+    assert np.abs(rough[0] - smooth[0]).max() > 1e-4
+    for own, other in zip(rubs(0.2, 0.7, alone=True), rough, strict=True):
+        np.testing.assert_allclose(own, other, rtol=0, atol=1e-12 * np.abs(other).max())
+    # And beside others it rubs in addition: friction is linear in its coefficients.
+    for all_, bare, ball, none in zip(
+        rubs(0.2, 0.7, alone=False), rubs(0.2, 0.0, alone=False), rough, smooth, strict=True
+    ):
+        np.testing.assert_allclose(all_ - bare, ball - none, rtol=0, atol=1e-12 * np.abs(all_).max())
 
 
 def test_a_wrong_friction_is_refused() -> None:
