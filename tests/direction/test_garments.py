@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from bunraku import Animation, Contact, InputError, Obstacle, Pin, Seam, Take, TriMesh, capsule, sphere, track
 from bunraku.contracts import Integers, Points
 from bunraku.direction.pins import Bodies, pin_constraint
-from bunraku.direction.track.seams import seam_constraints
+from bunraku.direction.track.seams import seam_constraints, sewn_pairs
 from bunraku.geometry import closest_points, faces_through, intersecting_faces
 from bunraku.motion import ease
 from bunraku.scenes.study import grid_mesh
@@ -214,3 +214,13 @@ def test_a_tunic_is_sewn_around_a_mannequin_and_danced_in() -> None:
     # It hangs on the shoulders, and has been turned with them.
     middle = take.animation.points[:, : shell.point_count // 2].mean(axis=1)
     assert middle[-1, 1] > 0.9 and np.degrees(np.arctan2(middle[-1, 0], middle[-1, 2])) > 30.0
+
+
+def test_stitches_hand_on_who_lies_beside_whom() -> None:
+    three = Seam([[0, 1], [1, 2]])
+    assert sewn_pairs([three], 5).tolist() == [[0, 1], [0, 2], [1, 2]]
+    # 5 and 6 lie on the edge 3–4, of which 3 is sewn to 0.
+    edge = [Seam([[5, 3, 4], [6, 3, 4]], shares=[0.3, 0.6]), Seam([[0, 3]])]
+    found = {tuple(pair) for pair in sewn_pairs(edge, 7).tolist()}
+    assert {(0, 3), (3, 5), (4, 5), (3, 6), (4, 6), (0, 5), (0, 6), (5, 6)} <= found
+    assert not any(1 in pair or 2 in pair for pair in found)

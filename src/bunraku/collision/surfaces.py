@@ -169,7 +169,12 @@ class Touch:
     @property
     def arrived(self) -> bool:
         """Whether the obstacles are where they must be at the end of the step."""
-        return self.gone >= 1.0 or not len(self._to)
+        return self.gone >= 1.0 or self._stands
+
+    @cached_property
+    def _stands(self) -> bool:
+        """Whether no obstacle moves in this step."""
+        return np.array_equal(self._from, self._to)
 
     def advance(self, share: float) -> None:
         """The obstacles go this share of the way left to them."""

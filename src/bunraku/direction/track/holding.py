@@ -17,7 +17,7 @@ from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
 
 from .caps import region_caps
-from .seams import Seam, seam_constraints
+from .seams import Seam, seam_constraints, sewn_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def touching(
         return None, Bodies()
     surfaces, strain = contact.surfaces(shell, blend, time), contact.press
     if seams:
-        surfaces = replace(surfaces, sewn=np.concatenate([seam.pairs for seam in seams]))
+        surfaces = replace(surfaces, sewn=sewn_pairs(seams, shell.point_count))
 
     def press(weights: Sparse) -> Callable[[float], Vector]:
         found = region_caps(weights, shell, blend, None, None, strain)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
 from bunraku.contracts import Array, Flags, Integers, Points, Sparse, Vector, input_error, is_between
@@ -78,9 +79,39 @@ class Seam:
 
     @property
     def pairs(self) -> Integers:
-        """(p, 2) vertices that lie on each other, or beside each other on the seam, once it is closed."""
-        stitches = np.asarray(self.stitches)
-        return np.concatenate([stitches[:, [0, k]] for k in range(1, stitches.shape[1])])
+        """(p, 2) vertices that lie on each other once it is closed."""
+        stitches, shares = np.asarray(self.stitches), np.asarray(self.shares)
+        if stitches.shape[1] == 2:
+            return stitches
+        return np.concatenate([stitches[shares == 0.0][:, [0, 1]], stitches[shares == 1.0][:, [0, 2]]])
+
+    @property
+    def beside(self) -> Integers:
+        """(p, 2) vertices and the ends of the edges that they come to lie on."""
+        stitches, shares = np.asarray(self.stitches), np.asarray(self.shares)
+        if stitches.shape[1] == 2:
+            return np.zeros((0, 2), np.int64)
+        between = stitches[(shares > 0.0) & (shares < 1.0)]
+        return np.concatenate([between[:, [0, 1]], between[:, [0, 2]]])
+
+
+def sewn_pairs(seams: Sequence[Seam], count: int) -> Integers:
+    """(p, 2) vertices of `count` that are one, or lie on one seam beside each other, once all seams are closed.
+
+    Stitches hand on: three vertices in one place are three pairs. What lies on an edge is beside its ends, and beside
+    all else that lies on it.
+    """
+    exact = _graph(np.concatenate([np.zeros((0, 2), np.int64), *(seam.pairs for seam in seams)]), count)
+    places, place = connected_components(exact, directed=False)
+    at = sparse.csr_array((np.ones(count), (np.arange(count), place)), shape=(count, places))
+    beside = _graph(np.concatenate([np.zeros((0, 2), np.int64), *(seam.beside for seam in seams)]), count)
+    near = at.T @ (beside + beside.T) @ at
+    whole = sparse.coo_array(sparse.triu(at @ (sparse.eye_array(places) + near + near @ near) @ at.T, k=1))
+    return np.unique(np.stack([whole.row, whole.col], axis=1).astype(np.int64), axis=0)
+
+
+def _graph(pairs: Integers, count: int) -> Sparse:
+    return sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
 
 
 def seam_constraints(
