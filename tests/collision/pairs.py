@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.collision import Obstacle, Plane, Surfaces, Touch, sphere
-from bunraku.contracts import Array, Points, State
+from bunraku.contracts import Array, Integers, Points, State
 from bunraku.geometry import TriMesh
 from bunraku.testing import sheet
 
@@ -93,7 +93,7 @@ def crowd(*, friction: float = 0.0, gap: float = 0.0, seed: int = 0) -> Scene:
     return Scene(Surfaces(mesh, [ball], floors, reach=REACH, gap=gap, friction=friction, still=0.05), x)
 
 
-def dense(scene: Scene, corners: Array, blocks: Array) -> Array:
+def dense(scene: Scene, corners: Integers, blocks: Array) -> Array:
     """(3n, 3n) the sum of local blocks."""
     count = scene.surfaces.count
     out = np.zeros((3 * count, 3 * count))

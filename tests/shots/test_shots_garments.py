@@ -16,7 +16,7 @@ from bunraku.scenes.study import grid_mesh
 from bunraku.shots.garments import sewn_faces
 from bunraku.shots.prepare import prepare
 
-HERO = {"role": "obstacle", "source": {"file": "hero.usda"}, "friction": 0.6}
+HERO: dict[str, Any] = {"role": "obstacle", "source": {"file": "hero.usda"}, "friction": 0.6}
 
 
 def _panels() -> TriMesh:
@@ -46,8 +46,8 @@ def _shot(folder: Path, frames: int = 3, contact: Any = True, **coat: Any) -> Pa
     return folder / "coat.toml"
 
 
-COLLAR = {"regions": {"collar": {"vertices": [0, 3, 6]}}, "pins": [{"region": "collar", "to": "hero"}]}
-SEAM = {"seams": [{"stitches": [[2, 9], [5, 12], [8, 15]]}]}
+COLLAR: dict[str, Any] = {"regions": {"collar": {"vertices": [0, 3, 6]}}, "pins": [{"region": "collar", "to": "hero"}]}
+SEAM: dict[str, Any] = {"seams": [{"stitches": [[2, 9], [5, 12], [8, 15]]}]}
 
 
 def test_a_collar_goes_with_its_hero_and_a_seam_stays_closed(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ WIDTH, LENGTH = 0.60, 0.78
 """[m] of a panel"""
 TOP, AWAY = 1.47, 0.21
 """[m] height of the panels' upper edges, and their distance from the mannequin's middle"""
+EDGE = 0.035
+"""[m] of triangles, of the panels and of the mannequin"""
 _NECK, _ARMHOLE = 0.115, 0.24  # [m] half width of the neck, depth of the armholes: these stay open
 _BLEND = 0.03  # [m] over which limbs melt into each other
 _LIMBS = (
@@ -32,7 +34,7 @@ _LIMBS = (
 _FLAT = np.array([1.0, 1.0, 1.35])  # a chest is wider than deep
 
 
-def tunic_panels(edge: float = 0.03) -> tuple[TriMesh, Integers]:
+def tunic_panels(edge: float = EDGE) -> tuple[TriMesh, Integers]:
     """Front and back, upright and apart, with edges of about `edge` [m]; and (s, 2) vertices sewn to each other."""
     across = np.linspace(-WIDTH / 2, WIDTH / 2, max(2, round(WIDTH / edge)) + 1)
     down = np.linspace(0.0, LENGTH, max(2, round(LENGTH / edge)) + 1)
@@ -61,18 +63,18 @@ def _to_limb(x: Points, a: Vector, b: Vector, thick: tuple[float, float]) -> Vec
 
 
 @lru_cache(maxsize=2)
-def mannequin(edge: float = 0.03) -> TriMesh:
+def mannequin(edge: float = EDGE) -> TriMesh:
     """A dressmaker's figure with arms, closed, with edges of about `edge` [m]."""
     return even_surface(_distance, np.array([-0.6, 0.45, -0.2]), np.array([0.6, 1.85, 0.2]), edge)
 
 
-def dancing_mannequin(frame_count: int = 72, rate: float = 24.0, edge: float = 0.03) -> Animation:
+def dancing_mannequin(frame_count: int = 72, rate: float = 24.0, edge: float = EDGE) -> Animation:
     """It stands, turns one way and back the other, leaning, and hops."""
     mesh, times = mannequin(edge), np.arange(frame_count) / rate
     return Animation(mesh, times, np.stack([_posed(mesh.rest, float(time)) for time in times]))
 
 
-def still_panels(frame_count: int = 72, rate: float = 24.0, edge: float = 0.03) -> Animation:
+def still_panels(frame_count: int = 72, rate: float = 24.0, edge: float = EDGE) -> Animation:
     """The panels as they hang before they are sewn, for as many frames: they direct nothing."""
     mesh = tunic_panels(edge)[0]
     return Animation(mesh, np.arange(frame_count) / rate, np.repeat(mesh.rest[None], frame_count, axis=0))

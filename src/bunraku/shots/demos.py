@@ -69,11 +69,12 @@ def demo(name: str) -> Demo:
     raise input_error("there is no such demo", got=name, allowed=", ".join(DEMOS), remedy=nearest(name, DEMOS))
 
 
-def demo_files(name: str, mocap: Path | None = None) -> tuple[str, str]:
-    """Names of the shot file and of the guide; several demos may lie in one folder."""
+def demo_files(name: str, mocap: Path | None = None) -> tuple[str, ...]:
+    """Names of the shot file, of the guide and of obstacles; several demos may lie in one folder."""
     stem = name if mocap is None else f"{name}_mocap"
     kind = "usda" if demo(name).regions is None else "usdc"
-    return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}"
+    bodies = (f"{stem}_{body}.usdc" for body in demo(name).bodies)
+    return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}", *bodies
 
 
 def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
@@ -81,14 +82,14 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None) -> Shot:
 
     mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven.
     """
-    chosen, (shot_name, guide_name) = _driven(name, mocap), demo_files(name, mocap)
+    chosen, (shot_name, guide_name, *body_names) = _driven(name, mocap), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise output_error(folder, error) from error
     if not (folder / guide_name).exists():
         _write_guide(chosen, folder / guide_name, f"/{name}")
-    bodies = {body: f"{name}_{body}.usdc" for body in chosen.bodies}
+    bodies = dict(zip(chosen.bodies, body_names, strict=True))
     for body, file in bodies.items():
         if not (folder / file).exists():
             moving = chosen.bodies[body]()
