@@ -77,8 +77,10 @@ def coarser(dress: Dress, edge: float) -> Dress:
         part = found.weights[:, 1] + found.weights[:, 2]
         part = np.where(part < _CORNER, 0.0, np.where(part > 1.0 - _CORNER, 1.0, part))
         found_stitches = np.column_stack([vertices + starts[ours], lines[found.faces] + starts[theirs]])
-        # Where a pleat ends its two lines meet: a vertex there would be sewn to its own edge.
+        # Where a pleat ends its two lines meet: stitches there would draw an edge of the panel together.
         apart = (found_stitches[:, :1] != found_stitches[:, 1:]).all(axis=1)
+        if ours == theirs:
+            apart &= np.linalg.norm(panels[ours].rest[vertices] - found.points, axis=1) > 1.5 * edge
         stitches.append(found_stitches[apart])
         shares.append(part[apart])
         seams.append(np.full(int(apart.sum()), seam))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from dress import coarser, read_dress
 from scipy.spatial.transform import Rotation
 
 from bunraku import Animation, Contact, InputError, Obstacle, Pin, Seam, Take, TriMesh, capsule, sphere, track
@@ -224,3 +227,19 @@ def test_stitches_hand_on_who_lies_beside_whom() -> None:
     found = {tuple(pair) for pair in sewn_pairs(edge, 7).tolist()}
     assert {(0, 3), (3, 5), (4, 5), (3, 6), (4, 6), (0, 5), (0, 6), (5, 6)} <= found
     assert not any(1 in pair or 2 in pair for pair in found)
+
+
+DRESS = Path(__file__).parents[3] / "shared/data/garments/dress_sewing_panels.obj"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DRESS.exists(), reason="the test data's dress is not there")
+def test_the_stitches_of_a_real_dress_close_all_at_once() -> None:
+    """14 panels, 94 seams, stitches between vertices and onto edges, several of them in one place."""
+    dress = coarser(read_dress(DRESS), 0.04)
+    shell, seam = dress.mesh, dress.seam
+    first = seam.weights(shell.point_count) @ shell.rest
+    assert np.linalg.norm(first, axis=1).max() > 0.2
+    take = track(_still(shell, 1), shell, None, material=CLOTH, seams=seam, threads=1, tolerance=1e-3)
+    missed = np.linalg.norm(seam.weights(shell.point_count) @ take.animation.points[0], axis=1)
+    assert missed.max() < 1e-6 * shell.size  # those left out too: they follow from the others

@@ -18,6 +18,8 @@ from bunraku.motion import ease
 from .independence import dependent_rows
 
 _log = logging.getLogger(__name__)
+_NEARLY = 1e-2  # squared sine: stitches that say nearly the same would fight over the difference
+_NEAR_END = 0.15  # share of an edge: nearer to its end, a stitch follows from one to the end itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +68,10 @@ class Seam:
         if itself.any():
             raise input_error("a seam sews a vertex to itself", where=where, got=first_few(stitches[itself, 0]))
 
-    def weights(self, count: int) -> Sparse:
-        """(s, n) rows of the vertex minus the place it is sewn to."""
+    def weights(self, count: int, near: float = 0.0) -> Sparse:
+        """(s, n) rows of the vertex minus the place it is sewn to; shares `near` an end are taken for it."""
         stitches, shares = np.asarray(self.stitches), np.asarray(self.shares)
+        shares = np.where(shares < near, 0.0, np.where(shares > 1.0 - near, 1.0, shares))
         onto = stitches[:, 1:]
         parts = np.stack([1.0 - shares, shares], axis=1)[:, : onto.shape[1]]
         rows = np.repeat(np.arange(len(stitches)), 1 + onto.shape[1])
@@ -128,7 +131,9 @@ def seam_constraints(
     for k, seam in enumerate(seams):
         seam.check(shell, f"seams[{k}]")
     weights = [seam.weights(shell.point_count) for seam in seams]
-    kept = np.split(_independent(weights, pinned), np.cumsum([w.shape[0] for w in weights])[:-1])
+    # Two stitches to places near each other on one edge would draw the edge together: one of them is enough.
+    blunt = [seam.weights(shell.point_count, _NEAR_END) for seam in seams]
+    kept = np.split(_independent(blunt, pinned), np.cumsum([w.shape[0] for w in weights])[:-1])
     return [
         _constraint(w[keep], seam.closed, first, mass, time, press)
         for seam, w, keep in zip(seams, weights, kept, strict=True)
@@ -140,7 +145,7 @@ def _independent(weights: Sequence[Sparse], pinned: Flags) -> Flags:
     """(s,) stitches of all seams that do not follow from others or from pins."""
     held = np.flatnonzero(pinned)
     pins = sparse.csr_array((np.ones(len(held)), (np.arange(len(held)), held)), shape=(len(held), len(pinned)))
-    double = dependent_rows(sparse.csr_array(sparse.vstack([pins, *weights])))
+    double = dependent_rows(sparse.csr_array(sparse.vstack([pins, *weights])), _NEARLY)
     keep = np.ones(sum(w.shape[0] for w in weights), dtype=bool)
     keep[double[double >= len(held)] - len(held)] = False
     if not keep.all():
