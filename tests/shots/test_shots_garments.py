@@ -13,6 +13,7 @@ import tomli_w
 from bunraku import Animation, InputError, TriMesh, read_animation, read_shot, sphere
 from bunraku.io import write_animation
 from bunraku.scenes.study import grid_mesh
+from bunraku.shots import demo_files, write_demo
 from bunraku.shots.garments import sewn_faces
 from bunraku.shots.prepare import prepare
 
@@ -96,3 +97,12 @@ def test_sewn_vertices_count_as_one_only_where_they_lie_together(tmp_path: Path)
     x[[9, 12]] = x[[2, 5]]
     expected = np.where(faces == 9, 2, np.where(faces == 12, 5, faces))
     assert np.array_equal(sewn_faces(faces, prepared.seams, x, 1.0), expected)
+
+
+def test_the_demo_brings_its_mannequin_along(tmp_path: Path) -> None:
+    prepared = prepare(write_demo("tunic", tmp_path))
+    assert {one.name for one in tmp_path.iterdir()} == set(demo_files("tunic"))
+    (body,), (seam,) = prepared.contact.obstacles, prepared.seams
+    assert body.name == "mannequin" and not np.array_equal(body.at(0.0), body.at(1.0))
+    sewn = prepared.shell.rest[seam.pairs]
+    assert len(sewn) > 40 and np.ptp(sewn[:, :, :2], axis=1).max() < 1e-6  # a front and a back opposite each other
