@@ -11,6 +11,7 @@ from .contracts import PhysicsStopped as PhysicsStopped
 from .direction import Contact as Contact
 from .direction import Pin as Pin
 from .direction import Take as Take
+from .direction.track import Seam as Seam
 from .direction.track import TestFunctions as TestFunctions
 from .direction.track import TrackSettings as TrackSettings
 from .direction.track import changing as changing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import ipctk
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 from pairs import DT, PAIRS, REACH, STIFFNESS, Scene, crowd, dense, single, triangles
 
-from bunraku.collision import Obstacle, Plane, Surfaces, Touch
+from bunraku.collision import Obstacle, Plane, Surfaces, Touch, sphere
 from bunraku.collision.barrier import slope
-from bunraku.contracts import Array, Points
+from bunraku.contracts import Array, InputError, Points
 from bunraku.testing import falls_as, sheet
 
 GAPS = (0.0, 0.004)
@@ -270,3 +271,32 @@ def test_without_self_contact_only_obstacles_are_felt() -> None:
     low = sheet(4, 3, length=0.4).point_count
     assert not touch.touched(scene.x)[low:].any()  # the upper sheet is out of the ball's reach
     assert touch.touched(scene.x)[:low].any()
+
+
+def test_an_obstacle_has_a_friction_of_its_own() -> None:
+    whole = crowd(friction=0.2)
+    step = 1e-3 * np.random.default_rng(5).uniform(-1.0, 1.0, whole.x.shape)
+
+    def rubs(shell: float, ball: float | None, *, alone: bool) -> tuple[Points, Array, float]:
+        (one,) = whole.surfaces.obstacles
+        surfaces = replace(whole.surfaces, friction=shell, obstacles=[replace(one, friction=ball)])
+        surfaces = replace(surfaces, planes=(), self_contact=False) if alone else surfaces
+        touch = replace(whole, surfaces=surfaces).touch()
+        x = whole.x + step
+        return touch.gradient(x) - touch.pressure(x), dense(whole, *touch.blocks(x)), touch.value(x)
+
+    # With nothing but the ball to rub on, the shell's own friction does not matter.
+    smooth, rough = rubs(0.0, None, alone=True), rubs(0.7, None, alone=True)
+    assert np.abs(rough[0] - smooth[0]).max() > 1e-4
+    for own, other in zip(rubs(0.2, 0.7, alone=True), rough, strict=True):
+        np.testing.assert_allclose(own, other, rtol=0, atol=1e-12 * np.abs(other).max())
+    # And beside others it rubs in addition: friction is linear in its coefficients.
+    for all_, bare, ball, none in zip(
+        rubs(0.2, 0.7, alone=False), rubs(0.2, 0.0, alone=False), rough, smooth, strict=True
+    ):
+        np.testing.assert_allclose(all_ - bare, ball - none, rtol=0, atol=1e-12 * np.abs(all_).max())
+
+
+def test_a_wrong_friction_is_refused() -> None:
+    with pytest.raises(InputError, match="hero: friction must be a finite number"):
+        Obstacle(sphere([0, 0, 0], 1.0, 0.5), name="hero", friction=-1.0)

@@ -78,7 +78,7 @@ def _make(args: argparse.Namespace, shot: Shot, performance: Performance, out: P
     return code
 
 
-def _undo(folder: Path, files: tuple[str, str], made: bool) -> None:
+def _undo(folder: Path, files: tuple[str, ...], made: bool) -> None:
     """Take back the files of a demo that could not begin."""
     if not (folder / "provenance.json").exists():
         for one in files:

@@ -3,6 +3,7 @@
 from .barrier import activation_stiffness
 from .obstacles import Obstacle, Plane, capsule, sphere
 from .pinching import PINCHED, Pinches
-from .surfaces import Surfaces, Touch
+from .surfaces import Surfaces
+from .touch import Touch
 
 __all__ = ["PINCHED", "Obstacle", "Pinches", "Plane", "Surfaces", "Touch", "activation_stiffness", "capsule", "sphere"]

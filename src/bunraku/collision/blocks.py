@@ -53,7 +53,7 @@ class Gaps:
         _press(self.distances, self.shares * stiffness, gap, reach, force, stiff)
         return force, stiff
 
-    def rubbing(self, force: Vector, coefficient: float, way: Points, still: float) -> Vector:
+    def rubbing(self, force: Vector, coefficient: Vector | float, way: Points, still: float) -> Vector:
         """(m,) stiffness [N/m] across the normals, of friction with lagged normal forces (m,) [N].
 
         The force over the way it opposes: friction that slides has no stiffness along its way, but this keeps the

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Integers, Points, Vector, input_error
+from bunraku.contracts import Integers, Points, Vector, input_error, is_between
 from bunraku.geometry import TriMesh, subdivide
 
 
@@ -21,6 +21,12 @@ class Obstacle:
     name: str = "obstacle"
     thickness: float = 0.0
     """[m] of which half lies outside of the mesh"""
+    friction: float | None = None
+    """coefficient µ between it and the shell; None: as everywhere"""
+
+    def __post_init__(self) -> None:
+        if self.friction is not None and not is_between(self.friction, 0.0, 1e300):
+            raise input_error("friction must be a finite number of zero or more", where=self.name, got=self.friction)
 
     def at(self, time: float) -> Points:
         """(n, 3) [m]"""

@@ -8,6 +8,7 @@ import numpy as np
 
 from bunraku.contracts import Integers
 
+from .sewn import Sewn
 from .toolkit import Pairing
 
 if TYPE_CHECKING:
@@ -21,16 +22,18 @@ def pairings_without(surfaces: Surfaces, pinched: Integers) -> list[tuple[Pairin
     """
     knobs: dict[str, Any] = {"reach": surfaces.felt_within, "gap": surfaces.gap, "movable": surfaces.count}
     shell, size, found = surfaces.shell, len(surfaces.rest), []
+    sewn = None if surfaces.sewn is None else Sewn(surfaces.sewn, size)
     if len(pinched):
         without = np.zeros(size, dtype=bool)
         without[pinched] = True
         if surfaces.self_contact:
-            found.append((Pairing(shell.rest, shell.faces, **knobs), surfaces.count))
+            found.append((Pairing(shell.rest, shell.faces, sewn=sewn, **knobs), surfaces.count))
         if surfaces.obstacles:
             found.append((Pairing(surfaces.rest, surfaces.faces, among_movable=False, without=without, **knobs), size))
         knobs["without"] = without[: surfaces.count]
     elif surfaces.self_contact or surfaces.obstacles:
-        found.append((Pairing(surfaces.rest, surfaces.faces, among_movable=surfaces.self_contact, **knobs), size))
+        both = Pairing(surfaces.rest, surfaces.faces, among_movable=surfaces.self_contact, sewn=sewn, **knobs)
+        found.append((both, size))
     if surfaces.planes:
         planes = [(plane.normal, plane.point) for plane in surfaces.planes]
         none = np.zeros((0, 3), np.int64)

@@ -18,6 +18,9 @@ import numba
 import numpy as np
 
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
+from bunraku.geometry import faces_through, intersecting_faces
+
+from .sewn import Sewn
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
@@ -92,9 +95,9 @@ class Near:
             np.concatenate(weights), np.concatenate([np.zeros((sum(sizes[:4]), 4)), np.array(planes).reshape(-1, 4)]),
         )  # fmt: skip
 
-    def rubbing(self, stiffness: float, coefficient: float) -> Rubbing:
-        """Friction with the normal forces that the barrier has here."""
-        return Rubbing(self, self._pairing, self._x, stiffness, coefficient)
+    def rubbing(self, stiffness: float, coefficients: Vector) -> Rubbing:
+        """Friction with the normal forces that the barrier has here, of the mean coefficient of both sides (n,)."""
+        return Rubbing(self, self._pairing, self._x, stiffness, coefficients)
 
     @property
     def points(self) -> Points:
@@ -105,11 +108,12 @@ class Near:
 class Rubbing:
     """Friction of near pairs with lagged normal forces: a function of how far points go in a step [Li 2020, §5]."""
 
-    def __init__(self, near: Near, pairing: Pairing, x: Points, stiffness: float, coefficient: float) -> None:
-        self._mesh, self._pairing, self.coefficient = pairing.mesh, pairing, coefficient
+    def __init__(self, near: Near, pairing: Pairing, x: Points, stiffness: float, coefficients: Vector) -> None:
+        self._mesh, self._pairing = pairing.mesh, pairing
+        coefficients = coefficients[pairing.taken]
         barrier = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, stiffness)
         self._collisions = ipctk.TangentialCollisions()
-        self._collisions.build(self._mesh, x, near.collisions, barrier, coefficient)
+        self._collisions.build(self._mesh, x, near.collisions, barrier, coefficients, coefficients)
 
     def value(self, way: Points, still: float) -> float:
         """[J] for points that go `way` (n, 3) [m]; ways below `still` [m] count as sticking."""
@@ -127,12 +131,14 @@ class Pairing:
     def __init__(
         self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int,
         planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True, without: Flags | None = None,
+        sewn: Sewn | None = None,
     ) -> None:  # fmt: skip
         """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored, and those
         among the simulated ones too unless `among_movable`.
 
         The barrier reaches `reach` [m] beyond the `gap` [m] that always stays open. `planes` are (normal, point).
         Vertices `without` (n,) take no part, nor does any edge or face that has one.
+        Elements with vertices that are `sewn` to each other are neighbours and ignore each other.
         """
         self.count = len(rest)
         without = np.zeros(len(rest), dtype=bool) if without is None else without
@@ -143,6 +149,8 @@ class Pairing:
         whole = np.asfortranarray(renumbered[self.faces], dtype=np.int32)
         edges = ipctk.edges(whole) if len(whole) else np.zeros((0, 2), np.int32)
         self.edges, self.reach, self.gap = self.taken[np.asarray(edges, dtype=np.int64)], reach, gap
+        self._sewn = sewn if sewn is not None and len(sewn) else None
+        self._movable, self._among_movable = movable, among_movable
         rest, movable = rest[self.taken], int(np.count_nonzero(self.taken < movable))
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
@@ -191,8 +199,21 @@ class Pairing:
         within = self._half(reach) + _MARGIN * self.reach
         candidates = ipctk.Candidates()
         candidates.build(self.mesh, x, within)
+        self._leave_out_neighbours(candidates)
         self._found = np.array(x), within, candidates
         return candidates
+
+    def _leave_out_neighbours(self, candidates: Any) -> None:
+        """Elements sewn to each other. The toolkit's own filter asks vertices, and keeps a pair of elements unless all
+        of their vertices are forbidden to each other: too little around a seam, or too much."""
+        if self._sewn is None:
+            return
+        one = candidates.fv_candidates
+        vertices, faces = self.taken[_read(one, "vertex_id")][:, None], self.faces[_read(one, "face_id")]
+        candidates.fv_candidates = _kept(one, self._sewn.neighbours(vertices, faces))
+        one = candidates.ee_candidates
+        first, second = self.edges[_read(one, "edge0_id")], self.edges[_read(one, "edge1_id")]
+        candidates.ee_candidates = _kept(one, self._sewn.neighbours(first, second))
 
     def _half(self, reach: float) -> float:
         """By how much elements are made larger to be found: each by half of the distance, but planes are thin."""
@@ -211,11 +232,15 @@ class Pairing:
         if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
             return 0.0
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
+        how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
-            found = ipctk.compute_collision_free_stepsize(
-                self._fenced, x, end, self.gap, None,
-                ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING),
-            )  # fmt: skip
+            if self._sewn is None:
+                found = ipctk.compute_collision_free_stepsize(self._fenced, x, end, self.gap, None, how)
+            else:
+                on_the_way = ipctk.Candidates()
+                on_the_way.build(self._fenced, x, end, 0.5 * self.gap)
+                self._leave_out_neighbours(on_the_way)
+                found = on_the_way.compute_collision_free_stepsize(self._fenced, x, end, self.gap, how)
         finally:
             ipctk.set_num_threads(1)
         return float(found)
@@ -228,7 +253,17 @@ class Pairing:
 
     def intersects(self, x: Points) -> bool:
         """Whether surfaces cut each other at points x (n, 3)."""
-        return bool(ipctk.has_intersections(self.mesh, self.columns(x)))
+        if self._sewn is None:
+            return bool(ipctk.has_intersections(self.mesh, self.columns(x)))
+        own = self.faces[(self.faces < self._movable).all(axis=1)]
+        others = self.faces[(self.faces >= self._movable).any(axis=1)]
+        itself = self._among_movable and intersecting_faces(x, own, sewn=self._sewn.pairs).any()
+        return bool(itself or (len(others) and faces_through(x, own, others).any()))
+
+
+def _kept(candidates: Sequence[Any], neighbours: Flags) -> list[Any]:
+    """Those that are no neighbours (m,)."""
+    return [one for one, is_one in zip(candidates, neighbours.tolist(), strict=True) if not is_one]
 
 
 def _read(collisions: Sequence[Any], name: str, kind: type = np.int64) -> Any:

@@ -1,16 +1,17 @@
-"""Pins: vertices held to a point, an animation or the guide."""
+"""Pins: vertices held to a point, an animation, the guide or an obstacle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
+from scipy import sparse
 
+from bunraku.collision import Obstacle
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
-from bunraku.contracts import Array, Integers, Points, Vector, input_error
-from bunraku.geometry import Embedding, TriMesh, first_few
+from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
+from bunraku.geometry import Embedding, TriMesh, embed, first_few, vertex_normals
 from bunraku.motion import Animation, Curve, CurveLike
 
 from .strength import strength_curve
@@ -23,17 +24,26 @@ class Pin:
     `to` is None (where they start), "guide" (they go with the guide's surface), a point or points (v, 3) [m], an
     `Animation` of v vertices, or an `Animation` with `source` naming the v vertices to follow. Faces all of whose
     vertices are firmly pinned on three axes are rigid: pin two rows of vertices to clamp an edge.
+
+    An `Obstacle`, or the name of one the shell may touch, is something to be attached to: each vertex goes with the
+    place of it that is nearest in the first pose (once seams are closed), at the distance it has there, or a little
+    farther off where that is too near.
     """
 
     vertices: Sequence[int] | Integers
     """(v,) shell vertices"""
     axes: str = "xyz"
     """which coordinates are held"""
-    to: Animation | Points | Literal["guide"] | None = None
+    to: Animation | Obstacle | Points | str | None = None
     source: Sequence[int] | Integers | None = None
     """(v,) vertices of the animation, when it has others too"""
     strength: CurveLike = 1.0
     """1 held exactly, 0 free; may be keyed (use the ease "smooth" to let go and grip again without a jolt)"""
+
+    @property
+    def body(self) -> Obstacle | str | None:
+        """What the vertices are attached to, if they are."""
+        return self.to if isinstance(self.to, Obstacle) or (isinstance(self.to, str) and self.to != "guide") else None
 
     @property
     def firm(self) -> bool:
@@ -41,26 +51,72 @@ class Pin:
         return len(self.axes) == 3 and bool((Curve.of(self.strength).values == 1.0).all())
 
 
+@dataclass(frozen=True, eq=False)
+class Bodies:
+    """What pins may be attached to, and how near it may be."""
+
+    obstacles: Sequence[Obstacle] = ()
+    clear: float = 0.0
+    """[m] from the surface at which a vertex feels nothing of it"""
+    press: Callable[[Sparse], Callable[[float], Vector]] | None = None
+    """weights (v, n) → time [s] → (v,) [N] how hard vertices may be pressed against things; None: nothing is there"""
+
+    def named(self, to: Obstacle | str) -> Obstacle:
+        """The obstacle itself, or the one of that name."""
+        if isinstance(to, Obstacle):
+            return to
+        for one in self.obstacles:
+            if one.name == to:
+                return one
+        names = ", ".join(f"'{name}'" for name in ["guide", *(one.name for one in self.obstacles)])
+        allowed = f"{names}, a point, one point a vertex, an Animation or an Obstacle"
+        raise input_error("unknown pin.to", got=to, allowed=allowed)
+
+
 def pin_constraint(
-    pin: Pin, shell: TriMesh, start: Points, mass: Vector, guide: Animation, onto: Embedding | None
-) -> LinearConstraint:
+    pin: Pin, shell: TriMesh, start: Points, mass: Vector, guide: Animation, onto: Embedding | None,
+    bodies: Bodies | None = None,
+) -> LinearConstraint:  # fmt: skip
     """The linear conditions of a pin on a shell that starts at `start` (n, 3) with lumped mass (n,).
 
     `onto` carries the guide's points to the shell's, for pins that go with the guide.
     """
     vertices = _checked_vertices(pin, shell)
     axes = _checked_axes(pin.axes)
-    if isinstance(pin.to, str) and pin.to != "guide":
-        raise input_error("unknown pin.to", got=pin.to, allowed="'guide', a point, one point a vertex, or an Animation")
     strength = strength_curve("pin.strength", pin.strength)
     jacobian = pin_jacobian(vertices, axes, shell.point_count)
     rows = jacobian.shape[0]
-    follow = _with_guide(vertices, guide, onto) if isinstance(pin.to, str) else _path(pin, vertices, start)
+    press = None
+    if pin.body is not None:
+        bodies = bodies or Bodies()
+        follow = _attached(start[vertices], bodies.named(pin.body), float(guide.times[0]), bodies.clear)
+        if bodies.press is not None and len(axes) == 3:  # where another body pushes in between, it gives way
+            press = bodies.press(sparse.csr_array(jacobian[::3][:, ::3]))
+    else:
+        follow = _with_guide(vertices, guide, onto) if isinstance(pin.to, str) else _path(pin, vertices, start)
 
     def goals(time: float) -> Vector:
         return follow(time)[:, axes].reshape(-1)
 
-    return LinearConstraint(jacobian, goals, lambda time: np.full(rows, strength.at(time)), felt_mass(jacobian, mass))
+    mass_felt = felt_mass(jacobian, mass)
+    return LinearConstraint(jacobian, goals, lambda time: np.full(rows, strength.at(time)), mass_felt, press=press)
+
+
+def _attached(points: Points, body: Obstacle, time: float, clear: float) -> Callable[[float], Points]:
+    """time → (v, 3) where points (v, 3) are that go with the nearest places of a body at a time [s].
+
+    They stay away from it by `clear` [m] at least, the way they stand off it: nearer they would push it, or be pushed.
+    """
+    carrier = body.mesh.with_rest(body.at(time))
+    held = embed(TriMesh(points, np.zeros((0, 3), np.int64)), carrier)
+    away = held.distances
+    # A point on the surface itself stands off it along no direction: the surface's own is taken.
+    outward = held.matrix @ vertex_normals(carrier.rest, carrier.faces)
+    outward /= np.maximum(np.linalg.norm(outward, axis=1), 1e-300)[:, None]
+    off = away > 1e-3 * clear
+    way = np.where(off[:, None], held.offsets / np.where(off, away, 1.0)[:, None], outward)
+    held = replace(held, offsets=np.maximum(away, clear)[:, None] * way)
+    return lambda t: held.points(body.at(t))
 
 
 def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:

@@ -22,24 +22,32 @@ FLAT = 1e-10
 """twice the area over the longest edge²: thinner triangles have no plane to cross"""
 
 
-def meeting_faces(x: Points, faces: Faces, own: int | None = None) -> Integers:
+def meeting_faces(x: Points, faces: Faces, own: int | None = None, sewn: Integers | None = None) -> Integers:
     """(f,) APART, TOUCHES or CROSSES: the most a triangle does to any other. Points (n, 3) finite, of size one.
 
-    With `own`: (own,) the most one of the first `own` triangles does to any of those after them.
+    With `own`: (own,) the most one of the first `own` triangles does to any of those after them. Triangles with
+    vertices that are `sewn` (s, 2) to each other are not asked.
     """
     out = np.zeros(len(faces) if own is None else own, dtype=np.int64)
-    _meeting(x, faces, 0 if own is None else own, *build_tree(x, faces), out)
+    pairs = np.zeros((0, 2), np.int64) if sewn is None else np.asarray(sewn, dtype=np.int64)
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    starts = np.searchsorted(both[:, 0], np.arange(len(x) + 1))
+    partners = np.ascontiguousarray(both[:, 1])
+    _meeting(x, faces, 0 if own is None else own, *build_tree(x, faces), starts, partners, out)
     return out
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
-def _meeting(x, faces, since, low, high, second, first, count, order, out):
+def _meeting(x, faces, since, low, high, second, first, count, order, starts, partners, out):
     for f in prange(len(out)):
-        out[f] = _meets_any(x, faces, np.int64(f), since, low, high, second, first, count, order)
+        out[f] = _meets_any(
+            x, faces, np.int64(f), since, low, high, second, first, count, order, starts, partners
+        )  # fmt: skip
 
 
 @njit(error_model="numpy")
-def _meets_any(x, faces, f, since, low, high, second, first, count, order):
+def _meets_any(x, faces, f, since, low, high, second, first, count, order, starts, partners):
     """The most triangle f does to any other from `since` on; stops at the first it crosses."""
     own_low, own_high = np.empty(3), np.empty(3)
     for axis in range(3):
@@ -59,9 +67,19 @@ def _meets_any(x, faces, f, since, low, high, second, first, count, order):
         for k in range(first[box], first[box] + count[box]):
             g = order[k]
             # Always asked in the same order, so that both triangles of a pair get the same answer.
-            if g != f and g >= since and most < CROSSES:
+            if g != f and g >= since and most < CROSSES and not _sewn(faces[f], faces[g], starts, partners):
                 most = max(most, _pair(x, faces, min(f, g), max(f, g)))
     return most
+
+
+@njit(error_model="numpy")
+def _sewn(f, g, starts, partners):
+    """Whether a corner of f is sewn to one of g."""
+    for i in range(3):
+        for k in range(starts[f[i]], starts[f[i] + 1]):
+            if partners[k] == g[0] or partners[k] == g[1] or partners[k] == g[2]:
+                return True
+    return False
 
 
 @njit(error_model="numpy")

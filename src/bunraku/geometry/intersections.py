@@ -15,12 +15,15 @@ from bunraku.contracts import Faces, Flags, Integers, Points
 from .connectivity import finite_points
 
 
-def intersecting_faces(x: Points, faces: Faces, *, touching: bool = False) -> Flags:
+def intersecting_faces(
+    x: Points, faces: Faces, *, touching: bool = False, sewn: Integers | None = None
+) -> Flags:  # fmt: skip
     """(f,) whether a triangle (f, 3) of the points (n, 3) crosses another or, with `touching`, touches one.
 
-    Triangles that are not finite or have no area do neither.
+    Triangles that are not finite or have no area do neither. Those with vertices that are `sewn` (s, 2) to each other
+    are neighbours: where they meet does not count.
     """
-    return meetings(x, faces) >= (1 if touching else 2)
+    return meetings(x, faces, sewn=sewn) >= (1 if touching else 2)
 
 
 def faces_through(x: Points, faces: Faces, others: Faces, *, touching: bool = False) -> Flags:
@@ -28,9 +31,10 @@ def faces_through(x: Points, faces: Faces, others: Faces, *, touching: bool = Fa
     return meetings(x, np.concatenate([faces, others]), own=len(faces)) >= (1 if touching else 2)
 
 
-def meetings(x: Points, faces: Faces, *, own: int | None = None) -> Integers:
+def meetings(x: Points, faces: Faces, *, own: int | None = None, sewn: Integers | None = None) -> Integers:
     """(f,) 0: the triangle meets no other, 1: it touches one, 2: it crosses one.
 
+    Triangles with vertices that are `sewn` (s, 2) to each other are not asked.
     With `own`: (own,) of the first `own` triangles, and only what they do to those after them.
     """
     from .crossing import meeting_faces  # compiled kernels: only for those who need them
@@ -47,5 +51,5 @@ def meetings(x: Points, faces: Faces, *, own: int | None = None) -> Integers:
         return out
     unit = (np.where(np.isfinite(x), x, 0.0) - (0.5 * low + 0.5 * high)) / size
     kept = np.ascontiguousarray(faces[sound])
-    out[sound[: len(out)]] = meeting_faces(unit, kept, None if own is None else int(sound[:own].sum()))
+    out[sound[: len(out)]] = meeting_faces(unit, kept, None if own is None else int(sound[:own].sum()), sewn)
     return out

@@ -22,6 +22,10 @@ from .swatch import SWATCH_SIDE as SWATCH_SIDE
 from .swatch import on_the_stand as on_the_stand
 from .swatch import stand_mesh as stand_mesh
 from .swatch import swatch_mesh as swatch_mesh
+from .tunic import dancing_mannequin as dancing_mannequin
+from .tunic import mannequin as mannequin
+from .tunic import still_panels as still_panels
+from .tunic import tunic_panels as tunic_panels
 from .walker import BEATS as BEATS
 from .walker import walker_regions as walker_regions
 from .walker import walking_x as walking_x

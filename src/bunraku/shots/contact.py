@@ -35,6 +35,8 @@ class ShotContact:
     inputs: tuple[InputFile, ...] = ()
     prims: Mapping[str, str] = field(default_factory=dict)
     """obstacle → its prim, of those from files; empty where they have none"""
+    frictions: Mapping[str, float | None] = field(default_factory=dict)
+    """obstacle → its own, of those that are meshes"""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -53,8 +55,11 @@ class ShotContact:
 
     @property
     def _things(self) -> tuple[Obstacle | Plane, ...]:
-        return tuple(
+        found = (
             Obstacle(one.mesh, one.at, name) if isinstance(one, Animation) else one for name, one in self.things.items()
+        )
+        return tuple(
+            replace(one, friction=self.frictions.get(one.name)) if isinstance(one, Obstacle) else one for one in found
         )
 
     def about(self, origin: Vector) -> ShotContact:
@@ -82,7 +87,9 @@ def read_contact(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotC
             prims[name] = clip.prim_path
         except InputError as error:
             place.pass_on(error)
-    return ShotContact(told if isinstance(told, ContactTable) else ContactTable(), things, tuple(inputs), prims)
+    frictions = {name: table.friction for name, table in shot.obstacles.items()}
+    whole = told if isinstance(told, ContactTable) else ContactTable()
+    return ShotContact(whole, things, tuple(inputs), prims, frictions)
 
 
 def _clip(table: SourceTable, rate: float, takes: Path) -> tuple[Clip, Path]:

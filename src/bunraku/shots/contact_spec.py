@@ -145,6 +145,17 @@ class ObstacleObject:
     source: SourceTable = key(
         Table(SourceTable, "{ file = 'hero.usd', prim = '/hero' }", SourceTable.check), "what it is and how it moves"
     )
+    friction: float | None = key(
+        Number(0.0, 100.0), "coefficient of friction between it and the shell", None,
+        otherwise="physics.contact.friction",
+    )  # fmt: skip
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """A plane rubs as everything does."""
+        if self.friction is not None and self.source is not None and self.source.plane is not None:
+            place.at("friction").refuse(
+                "planes have the friction of contact", got=self.friction, remedy="[physics] contact = { friction = … }"
+            )
 
     @property
     def files(self) -> list[Path]:

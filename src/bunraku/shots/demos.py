@@ -10,7 +10,7 @@ import numpy as np
 from bunraku.contracts import input_error
 from bunraku.geometry import Attribute, Scope, Surface
 from bunraku.io import Sample, output_error, read_skeleton, write_animation, write_frames
-from bunraku.scenes import crossing_arms, twisting_box
+from bunraku.scenes import crossing_arms, dancing_mannequin, still_panels, tunic_panels, twisting_box
 
 from .findings import nearest
 from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo, dyed
@@ -45,6 +45,19 @@ DEMOS: dict[str, Demo] = {
         physics={"contact": {"friction": 0.2}},
         style=dyed((0.24, 0.42, 0.66)),
     ),
+    "tunic": Demo(
+        "two flat panels are sewn around a mannequin, which turns, leans and hops in them: seams, contact, friction",
+        still_panels,
+        {
+            "mesh": {"levels": 0},
+            "material": "cotton",
+            "track": {"method": "none"},
+            "seams": [{"stitches": tunic_panels()[1].tolist()}],
+        },
+        physics={"contact": True},
+        style=dyed((0.66, 0.20, 0.18)),
+        bodies={"mannequin": dancing_mannequin},
+    ),
 }
 
 
@@ -55,11 +68,12 @@ def demo(name: str) -> Demo:
     raise input_error("there is no such demo", got=name, allowed=", ".join(DEMOS), remedy=nearest(name, DEMOS))
 
 
-def demo_files(name: str, mocap: Path | None = None) -> tuple[str, str]:
-    """Names of the shot file and of the guide; several demos may lie in one folder."""
+def demo_files(name: str, mocap: Path | None = None) -> tuple[str, ...]:
+    """Names of the shot file, of the guide and of obstacles; several demos may lie in one folder."""
     stem = name if mocap is None else f"{name}_mocap"
     kind = "usda" if demo(name).regions is None else "usdc"
-    return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}"
+    bodies = (f"{stem}_{body}.usdc" for body in demo(name).bodies)
+    return f"{stem}.toml", f"guide.{kind}" if stem == "box" else f"{stem}_guide.{kind}", *bodies
 
 
 def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str | None = None) -> Shot:
@@ -67,15 +81,23 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str 
 
     mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven; up_axis: that of its file.
     """
-    chosen, (shot_name, guide_name) = _driven(name, mocap, up_axis), demo_files(name, mocap)
+    chosen, (shot_name, guide_name, *body_names) = _driven(name, mocap, up_axis), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise output_error(folder, error) from error
     if not (folder / guide_name).exists():
         _write_guide(chosen, folder / guide_name, f"/{name}")
+    bodies = dict(zip(chosen.bodies, body_names, strict=True))
+    for body, file in bodies.items():
+        if not (folder / file).exists():
+            moving = chosen.bodies[body]()
+            write_animation(folder / file, moving, frames=np.arange(1, moving.frame_count + 1), prim=f"/{body}")
     if not (folder / shot_name).exists():
         settings = {"object": {name: {"guide": {"file": guide_name, "prim": f"/{name}"}, **chosen.settings}}}
+        settings["object"] |= {
+            body: {"role": "obstacle", "source": {"file": file, "prim": f"/{body}"}} for body, file in bodies.items()
+        }
         settings |= {"physics": dict(chosen.physics)} if chosen.physics else {}
         heading = f"{chosen.title}\nChange it and run it again: bunraku run {shot_name}\nAll keys: bunraku run --help"
         Shot.of(settings, folder=folder, source=folder / shot_name).write(folder / shot_name, heading=heading)

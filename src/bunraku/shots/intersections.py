@@ -16,6 +16,7 @@ from bunraku.contracts import Flags, Integers, Points
 from bunraku.direction import Frame
 from bunraku.geometry import faces_through, intersecting_faces
 
+from .garments import sewn_faces
 from .prepare import Prepared
 
 
@@ -46,7 +47,8 @@ def count_intersections(prepared: Prepared, frames: Iterable[Frame]) -> Intersec
     faces = prepared.shell.faces
     counts = []
     for frame in frames:
-        own = intersecting_faces(frame.points, faces, touching=prepared.contact.table is not None)
+        sewn = sewn_faces(faces, prepared.seams, frame.points, prepared.shell.size)
+        own = intersecting_faces(frame.points, sewn, touching=prepared.contact.table is not None)
         others = through_obstacles(prepared, frame.points, frame.time)
         counts.append([int(own.sum()), int(others.sum()), int((own | others).sum())])
     table = np.array(counts, dtype=np.int64).reshape(-1, 3)

@@ -33,6 +33,8 @@ class Demo:
     """how figures draw its take"""
     driven: Callable[[Skeleton], Animation] | None = None
     """skeleton → another guide for the same shot"""
+    bodies: Mapping[str, Callable[[], Animation]] = field(default_factory=dict)
+    """obstacles by name, each written to a file of its own"""
 
 
 def dyed(colour: Triple, *, sheen: float = 0.2, smooth: bool = True) -> Style:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bunraku.contracts import InputError, Integers, Outcome, Sparse, Vector
 from bunraku.direction import Job, Pin
-from bunraku.direction.track import Tests, tracking_job
+from bunraku.direction.track import Seam, Tests, tracking_job
 from bunraku.geometry import MOST_FACES, Surface, TriMesh, check_physical, first_few, subdivide
 from bunraku.io import Clip, Outgoing, local_origin
 from bunraku.materials import MaterialBlend
@@ -25,6 +25,7 @@ from .cautions import caution
 from .contact import ShotContact, read_contact
 from .directing import shell_tests
 from .findings import Place
+from .garments import check_attached, read_seams
 from .inputs import InputFile, hashed, read_guide, read_rest, source_inputs
 from .kinds import in_seconds
 from .lists import listed, region_vertices, vertices_at
@@ -62,6 +63,7 @@ class Prepared:
     """where it is not the shell's own"""
     material: MaterialBlend
     pins: tuple[Pin, ...]
+    seams: tuple[Seam, ...]
     strength: Curve
     numbers: Vector
     """(t,) frame numbers, preroll included"""
@@ -121,7 +123,7 @@ class Prepared:
     def _job(self, threads: int | None) -> Job:
         physics = self.shot.physics
         job = tracking_job(
-            self.guide, self.shell, self.tests, material=self.material, pins=self.pins,
+            self.guide, self.shell, self.tests, material=self.material, pins=self.pins, seams=self.seams,
             gravity=physics.gravity, substeps=physics.substeps,
             iterations=None if physics.iterations == "converge" else physics.iterations,
             tolerance=physics.tolerance, bending=physics.bending, mass=physics.mass, strength=self.strength,
@@ -156,6 +158,8 @@ def prepare(shot: Shot) -> Prepared:
     air = read_air(shot, table, shell, clip.rate, root, place)
     contact = read_contact(shot, clip.rate, numbers, root)
     held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
+    check_attached(table.pins, contact, place)
+    seams = read_seams(table.seams, shell, going, clip.rate, place.at("seams"))
     place.raise_all()
     guide = laid_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
     origin = local_origin(guide.points[shot.shot.preroll])
@@ -167,7 +171,7 @@ def prepare(shot: Shot) -> Prepared:
         inputs=_inputs(name, guide_file, table) + air.inputs + contact.inputs, air=air.about(origin),
         contact=contact.about(origin),
         guide=guide, shell=shell, tests=tests, prolongation=prolongation,
-        rest=blended, material=material, pins=tuple(pins),
+        rest=blended, material=material, pins=tuple(pins), seams=seams,
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
         numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
     )  # fmt: skip
@@ -345,7 +349,9 @@ def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Spar
         rows = prolongation[vertices]
         points = np.stack([rows @ pose for pose in guide.points])
         to = replace(guide, mesh=TriMesh(points[0], np.zeros((0, 3), np.int64)), points=points)
-    elif not isinstance(pin.to, str):
+    elif isinstance(pin.to, str):
+        to = None if pin.to == "start" else pin.to  # the name of an obstacle
+    else:
         to = np.broadcast_to(np.array(pin.to) - origin, (len(vertices), 3))
     return Pin(vertices, pin.axes, to, strength=in_seconds(pin.strength, rate))
 

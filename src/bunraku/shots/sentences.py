@@ -25,6 +25,7 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
             *_loosened(m),
             *_freer(m),
             *_pins(prepared, m),
+            *_seams(prepared, m),
             *intersection_sentences(prepared, m),
             *near_sentences(m),
             *_newton(prepared, m),
@@ -140,6 +141,21 @@ def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence(
         "met" if met else "missed",
         f"{what} {verdict}: where a pin is firm the largest distance is {length(float(away[frame, pin]))}{where}.",
+    )
+
+
+def _seams(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    if "seam_residual" not in m.arrays:
+        return
+    away = np.asarray(m.arrays["seam_residual"])
+    frame, seam = peak(away)
+    stitches = count(sum(len(one.pairs) for one in prepared.seams), "stitch", "stitches")
+    met = away[frame, seam] <= MET * m.size
+    where = "" if met else f", at frame {m.frames[frame]:g} on seam {seam + 1}"
+    yield Sentence(
+        "met" if met else "missed",
+        f"{stitches} {'held' if met else 'missed'}: the largest distance from where a stitch must be is "
+        f"{length(float(away[frame, seam]))}{where}.",
     )
 
 

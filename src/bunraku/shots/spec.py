@@ -33,6 +33,10 @@ from .track_spec import POINT, SCALE, STRENGTH, TrackTable
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
 _VERTICES = ListOf(Whole(), least=1, what="a list of point numbers of the written surface, from 0")
+_STITCHES = ListOf(
+    ListOf(Whole(), least=2, most=2, what="two point numbers"), least=1,
+    what="a list of pairs of point numbers of the written surface, from 0",
+)  # fmt: skip
 _FACES = ListOf(Whole(), least=1, what="a list of polygon numbers of the written surface, from 0")
 _AXIS_VECTOR = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
 
@@ -90,14 +94,26 @@ class PinTable:
         Text("(?!.*(.).*\\1)[xyz]{1,3}", allowed="'y', 'xz', 'xyz', …"), "which coordinates are held", "xyz"
     )
     to: str | tuple[float, float, float] = key(
-        Either((Choice(("start", "guide")), POINT)),
-        "where: 'start' stays, 'guide' goes with the guide's surface, or a point", "start",
+        Either((Text(allowed="'start', 'guide' or the name of an obstacle"), POINT)),
+        "where: 'start' stays, 'guide' goes with the guide's surface, the name of an obstacle goes with the nearest "
+        "places of that, or a point", "start",
     )  # fmt: skip
     strength: Keys = key(STRENGTH, "1 holds exactly, 0 lets go; may be keyed", 1.0)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Vertices or a region."""
         one_of(given, place, "vertices", "region")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeamTable:
+    """Points sewn to each other."""
+
+    stitches: tuple[tuple[int, int], ...] = key(_STITCHES, "which points are sewn to which")
+    closed: float | None = key(
+        Number(-1e9, 1e9), "frame on which it is closed, pulled from the first one on, preroll included", None,
+        otherwise="before the first frame, without weight",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +159,11 @@ class ObjectTable:
     )  # fmt: skip
     pins: tuple[PinTable, ...] = key(
         ListOf(Table(PinTable, "{ vertices = [0, 1], axes = 'xyz', to = 'start' }", PinTable.check)),
-        "vertices held: vertices or region, axes, to ('start', 'guide', [x, y, z]), strength", (),
+        "vertices held: vertices or region, axes, to ('start', 'guide', an obstacle, [x, y, z]), strength", (),
     )  # fmt: skip
+    seams: tuple[SeamTable, ...] = key(
+        ListOf(Table(SeamTable, "{ stitches = [[0, 12], [1, 13]] }")), "where it is sewn together", ()
+    )
     pressure: Keys | None = key(PRESSURE, "overpressure inside a closed shell; may be keyed", None)
     gas: GasTable | None = key(
         Table(GasTable, "{ pressure = 500, amount = 1 }", GasTable.check), "gas shut into a closed shell instead", None
@@ -244,7 +263,7 @@ class OutputTable:
 
 
 SHELL = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check)
-OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }")
+OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }", ObstacleObject.check)
 OBJECT = OneTable("role", dict(zip(ROLES, (SHELL, OBSTACLE), strict=True)), {"guide": "shell", "source": "obstacle"})
 PHYSICS = Table(PhysicsTable, check=PhysicsTable.check)
 SHOT = Table(ShotTable, check=ShotTable.check)

@@ -7,6 +7,7 @@ from .regions import clusters as clusters
 from .regions import painted as painted
 from .regions import vertex_labels as vertex_labels
 from .scales import scales as scales
+from .seams import Seam as Seam
 from .settings import TrackSettings as TrackSettings
 from .silhouette import silhouette as silhouette
 from .smooth import gaussians as gaussians

@@ -27,10 +27,12 @@ class TrackReport:
     weight: GravityEnergy
     regions: int
     conditions: tuple[LinearConstraint, ...]
-    """the averages, if there are any, then the pins"""
+    """the averages, if there are any, then the pins, then the seams"""
     air: Air
     limit: StrainLimit | None = None
     """of the material, if it has one"""
+    pins: int = 0
+    """how many of the conditions are pins"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         x, v = state.q.reshape(-1, 3), state.velocity.reshape(-1, 3)
@@ -40,7 +42,7 @@ class TrackReport:
         force = -last["multipliers"][:rows] if last else np.zeros(rows)
         return {
             "residual": np.linalg.norm(residual[:rows].reshape(-1, 3), axis=1),
-            "pin_residual": self._of_pins(residual[rows:]),
+            **self._of_pins(residual[rows:]),
             "force": force.reshape(-1, 3),
             **self._held(state.time),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
@@ -92,8 +94,10 @@ class TrackReport:
     def _residual(self, state: State) -> Vector:
         return np.concatenate([np.zeros(0), *(condition.residual(state) for condition in self.conditions)])
 
-    def _of_pins(self, residual: Vector) -> Vector:
-        """(p,) the largest distance of a pinned coordinate from its goal, per pin [m]."""
+    def _of_pins(self, residual: Vector) -> dict[str, Vector]:
+        """(p,) and (s,) the largest distance of a coordinate from its goal, per pin and per seam [m]."""
         sizes = [pin.jacobian.shape[0] for pin in self.conditions[1 if self.regions else 0 :]]
         parts = np.split(residual, np.cumsum(sizes)[:-1]) if sizes else []
-        return np.array([np.abs(part).max(initial=0.0) for part in parts])
+        most = np.array([np.abs(part).max(initial=0.0) for part in parts])
+        seams = most[self.pins :]
+        return {"pin_residual": most[: self.pins], **({"seam_residual": seams} if len(seams) else {})}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Points, input_error, need
+from bunraku.contracts import Array, Points, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
-from bunraku.direction.pins import Pin, pin_constraint
+from bunraku.direction.pins import Pin
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, StrainLimit, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, axis_directions, check_physical, lumped_mass
@@ -21,14 +21,17 @@ from bunraku.numerics import use_threads
 
 from .air import air_of
 from .averages import average_constraint, independent
+from .holding import Holding, firmly_held, touching
 from .report import TrackReport
+from .seams import Seam
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
-from .untangle import apart, untangle
+from .untangle import apart, sew, untangle
 
 Material = ShellMaterial | MaterialBlend | str | Mapping[str, Any]
 Warp = Sequence[float] | Array
+_Kind = TypeVar("_Kind")
 _GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told otherwise
 
 
@@ -40,7 +43,8 @@ def track(
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
     enforcement: str = "position", rest: RestShapes | Points | None = None, warp: Warp | None = None,
     wind: Wind | None = None, pressure: CurveLike | None = None, gas: Gas | None = None,
-    contact: Contact | bool | None = None, threads: int | None = None, single: bool = True,
+    contact: Contact | bool | None = None, seams: Sequence[Seam] | Seam = (), threads: int | None = None,
+    single: bool = True,
 ) -> Take:  # fmt: skip
     """Run a tracked shot in memory.
 
@@ -75,6 +79,7 @@ def track(
         gas: a `Gas` shut into a closed shell, instead of a given pressure.
         contact: True, or a `Contact` with thickness, friction and obstacles: then nothing passes through anything, and
             where the guide asks for that it yields; the report says where.
+        seams: vertices sewn together; unless they say when, before the first frame.
         warp: where the warp of woven materials runs on the rest shape: one direction for all faces (3,), a direction
             (f, 3) or an angle from its first edge (f,) [rad] a face; None: the material blend's own, else upright.
 
@@ -82,7 +87,8 @@ def track(
         A `Take`. Its `report` has, per frame: `residual` (t, k) [m] distance of each region's average from the
         guide's; `force` (t, k, 3) [N] of direction on each region, at the end of the frame's last step; `held` (t, k)
         the strength it is held with, and where there are caps `cap` (t, k) [N]; `pin_residual`
-        (t, p) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J]; `iterations`, `converged`, `last_step` [m];
+        (t, p) [m], and of seams `seam_residual` (t, s) [m]; `kinetic`, `stretching`, `bending`, `gravity` (t,) [J];
+        `iterations`, `converged`, `last_step` [m];
         with pressure or gas `volume` (t, c) [m³] and `pressure` (t, c) [Pa] of each closed piece; with wind `exposure`
         (t,), the share of the shell that it reaches; and where the material yields, `yielded` (t,), the share of faces
         (hinges) that have set.
@@ -93,7 +99,7 @@ def track(
         "cap": cap, "cap_pressure": cap_pressure, "stretch": stretch, "enforcement": enforcement,
         "threads": threads, "single": single, "rest": rest,
     }  # fmt: skip
-    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas, "contact": contact}
+    given = {"warp": warp, "wind": wind, "pressure": pressure, "gas": gas, "contact": contact, "seams": seams}
     return collect(tracking_job(guide, shell, tests, material=material, pins=pins, **given, **knobs))
 
 
@@ -101,7 +107,7 @@ def tracking_job(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
     pins: Sequence[Pin] | Pin = (), warp: Warp | None = None, wind: Wind | None = None,
     pressure: CurveLike | None = None, gas: Gas | None = None, contact: Contact | bool | None = None,
-    **settings: object,
+    seams: Sequence[Seam] | Seam = (), **settings: object,
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
@@ -122,21 +128,21 @@ def tracking_job(
     averages = None if tests is None else average_constraint(guide, shell, tests, lumped, blend, knobs, press)
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
-    pins = (pins,) if isinstance(pins, Pin) else tuple(pins)
-    for k, pin in enumerate(pins):
-        need(Pin, f"pins[{k}]", pin)
-    pinned = [pin_constraint(pin, shell, first, lumped, guide, onto) for pin in pins]
+    pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
+    time = float(guide.times[0])
+    surfaces, bodies = touching(contact, seams, shell, blend, time)
+    holding = Holding(pins, seams, shell, guide, onto, lumped, bodies)
+    averaged = [] if averages is None else [averages]
+    conditions = (*averaged, *holding.at(first))
     rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
     membrane = Membrane(shell, blend, rest)
-    rigid = _clamped_faces(shell, pins)
+    rigid = np.all(firmly_held(shell, pins)[shell.faces], axis=1)  # they move as told and must not bend like the rest
     bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
     weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
     bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
     limit = StrainLimit(shell, blend, rest) if blend.limited else None
-    air = air_of(shell, blend, first, float(guide.times[0]), wind, pressure, gas)
+    air = air_of(shell, blend, first, time, wind, pressure, gas)
     energies = (membrane, *bends, weight, *([limit] if limit else []), *air.energies)
-    conditions = tuple(c for c in (averages, *pinned) if c is not None)
-    surfaces = None if contact is None else contact.surfaces(shell, blend, float(guide.times[0]))
     system = System(mass, energies, conditions, surfaces)
     newton = NewtonSettings(
         iterations=knobs.iterations,
@@ -144,15 +150,22 @@ def tracking_job(
         length=shell.size,
         single=knobs.single,
     )
-    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
-    time, pinched = float(guide.times[0]), {}
+    pinched = {}
     if surfaces is not None and not apart(surfaces, first, time):
         untangled = untangle(system, surfaces, conditions, first, time, newton, knobs.threads)
         first, pinched = untangled.points, untangled.pinched
+    if holding.sewn_before:
+        weightless = replace(system, energies=(membrane, *bends, *([limit] if limit else [])))
+        pulled = (*averaged, *holding.at(first, attached=False))
+        sewn = sew(weightless, surfaces, pulled, first, time, newton, knobs.threads)
+        first, pinched = sewn.points, sewn.pinched
+        conditions = (*averaged, *holding.at(first))  # what is attached is so where it has been sewn
+        system = replace(system, constraints=conditions)
+    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
     start = replace(start, memory={**start.memory, **pinched})
     count = 0 if tests is None else tests.count
-    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit)
+    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit, len(pins))
     facts = {
         "vertices": shell.point_count, "faces": len(shell.faces), "regions": count,
         "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
@@ -185,10 +198,9 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
     return replace(blend, warp=given)
 
 
-def _clamped_faces(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
-    """(f,) faces all of whose vertices are firmly pinned: they move as told and must not bend like the rest."""
-    held = np.zeros(shell.point_count, dtype=bool)
-    for pin in pins:
-        if pin.firm:
-            held[np.asarray(pin.vertices)] = True
-    return np.all(held[shell.faces], axis=1)
+def _listed(kind: type[_Kind], name: str, given: Sequence[_Kind] | _Kind) -> tuple[_Kind, ...]:
+    """One or several of a kind."""
+    found = (given,) if isinstance(given, kind) else tuple(given)  # type: ignore[arg-type]
+    for k, one in enumerate(found):
+        need(kind, f"{name}[{k}]", one)
+    return found

@@ -1,4 +1,4 @@
-"""Start-up among surfaces: a first pose that cuts itself or an obstacle is reached from one that does not.
+"""Start-up: a first pose that cuts itself or an obstacle is reached from one that does not, and seams are closed.
 
 The shell begins in its rest shape, turned and carried to where the first pose is, with obstacles where they must be
 (or, if it cuts them there, in their own rest shapes). From there conditions and obstacles are led to the first frame in
@@ -62,9 +62,41 @@ def untangle(
             "the first pose cuts itself or an obstacle, and nothing directs the shell out of it",
             where=_named(surfaces, first, time), remedy="start = 'rest', or tests that direct it",
         )  # fmt: skip
+    found = lead(replace(system, contact=led(time - STEPS * _STEP)), conditions, begin, time, settings, threads)
+    _log.warning(
+        "the first pose cuts itself or an obstacle (%s); the shell was led there from its rest shape in %d steps%s",
+        _named(surfaces, first, time), found.steps,
+        f", {found.missed} conditions miss it by up to {found.worst:.3g} m" if found.missed else ", all directions met",
+    )  # fmt: skip
+    return found
+
+
+def sew(
+    system: System, surfaces: Surfaces | None, conditions: Sequence[LinearConstraint], first: Points, time: float,
+    settings: NewtonSettings, threads: int | None,
+) -> Untangled:  # fmt: skip
+    """Close the seams of a shell at points `first` (n, 3), with obstacles as they stand at a time [s].
+
+    Nothing rubs, and `system` has no weight in it.
+    """
+    still = None
+    if surfaces is not None:
+        fixed = [replace(o, motion=lambda _t, o=o: o.at(time)) for o in surfaces.obstacles]
+        still = replace(surfaces, obstacles=fixed, friction=0.0)
+    found = lead(replace(system, contact=still), conditions, first, time, settings, threads)
+    if found.missed:
+        _log.warning("%d conditions are still %.3g m off after sewing", found.missed, found.worst)
+    return found
+
+
+def lead(
+    system: System, conditions: Sequence[LinearConstraint], begin: Points, time: float, settings: NewtonSettings,
+    threads: int | None,
+) -> Untangled:  # fmt: skip
+    """From a pose free of intersections to what conditions ask at a time [s], in small steps without inertia."""
     t0 = time - STEPS * _STEP
     blended = tuple(_blended(one, begin, t0, time) for one in conditions)
-    stepper = ImplicitEuler(replace(system, constraints=blended, contact=led(t0)), settings, threads=threads)
+    stepper = ImplicitEuler(replace(system, constraints=blended), settings, threads=threads)
     state = State(t0, begin.reshape(-1).copy(), np.zeros(begin.size))
     state = replace(state, memory=system.remember(state))
     steps, missed = 0, np.zeros(0)
@@ -78,14 +110,8 @@ def untangle(
         if steps >= STEPS and (not (missed > _MET * settings.length).any() or _settled(solution.value, settings)):
             break
     away = missed > _MET * settings.length
-    worst = float(missed.max(initial=0.0))
-    _log.warning(
-        "the first pose cuts itself or an obstacle (%s); the shell was led there from its rest shape in %d steps%s",
-        _named(surfaces, first, time), steps,
-        f", {int(away.sum())} conditions miss it by up to {worst:.3g} m" if away.any() else ", all directions met",
-    )  # fmt: skip
     pinched = {key: rows for key, rows in state.memory.items() if key == PINCHED}
-    return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), worst, pinched)
+    return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), float(missed.max(initial=0.0)), pinched)
 
 
 _MET = 1e-6  # share of the size
