@@ -103,8 +103,8 @@ def too_violent_after(monkeypatch: pytest.MonkeyPatch, time: float) -> None:
     """Let every step that ends later than `time` [s] fail, as a guide too violent for the solver would."""
     step = ImplicitEuler.step
 
-    def failing(self: ImplicitEuler, state: State, dt: float) -> Solution[State]:
-        solution = step(self, state, dt)
+    def failing(self: ImplicitEuler, state: State, dt: float, *, last: bool = False) -> Solution[State]:
+        solution = step(self, state, dt, last=last)
         if state.time + dt < time + 1e-9:
             return solution
         return replace(solution, outcome=Outcome.NOT_CONVERGED, evidence={"vertex": 3, "position": (0.0, 1.0, 2.0)})

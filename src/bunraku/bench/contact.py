@@ -113,8 +113,8 @@ class _Counted:
     factorisations: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def step(self, state: State, dt: float) -> Solution[State]:
-        solution = self.stepper.step(state, dt)
+    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
+        solution = self.stepper.step(state, dt, last=last)
         self.iterations += solution.stats["iterations"]
         self.factorisations += solution.stats["factorisations"]
         for part, spent in {**solution.stats["seconds"], **solution.stats["contact_seconds"]}.items():
