@@ -21,7 +21,7 @@ def lines_of(path: Path, text: str) -> list[str]:
 def test_the_defaults_are_those_of_the_design(files):
     shot = read_shot(files())
     assert (shot.name, shot.shot.frames, shot.shot.preroll) == ("box", None, 0)
-    assert (shot.physics.substeps, shot.physics.iterations, shot.physics.tolerance) == (2, "converge", None)
+    assert (shot.physics.substeps, shot.physics.iterations, shot.physics.tolerance) == (2, "converge", 3e-5)
     assert (shot.physics.bending, shot.physics.mass, shot.physics.start) == ("plate", "lumped", "guide")
     assert shot.physics.gravity == (0.0, -9.81, 0.0)
     assert (shot.output.formats, shot.output.folder.name) == (("usdc",), "takes")

@@ -122,7 +122,7 @@ def test_energy_never_rises_in_a_drop() -> None:
     scene = Scene(mesh, planes=[FLOOR], material=UNDAMPED, tolerance=1e-7)
     rough = mesh.rest + [0.0, 0.1, 0.0] + 0.002 * np.random.default_rng(0).normal(size=mesh.rest.shape)
     states = list(scene.march(150, 0.005, rough))
-    totals = np.array([scene.energy(state) for state in states[1:]])
+    totals = np.array([scene.energy(state, 0.005) for state in states[1:]])
     assert np.diff(totals).max() <= 1e-12 * abs(totals[0] - totals[-1])
     assert totals[0] - totals[-1] > 0.5 * 0.09 * G * scene.mass.lumped.sum()
     assert scene.survey(states).clean
@@ -147,7 +147,7 @@ def test_two_sheets_that_collide_keep_their_momentum(friction: float) -> None:
     level_of_rounding = 1e-13 * np.abs(momenta[0]).sum()
     assert np.abs(whole - whole[0]).max() <= level_of_rounding
     assert np.linalg.norm(first[-1] - first[0]) > 0.3 * np.linalg.norm(first[0])
-    totals = np.array([scene.energy(state) for state in states[1:]])
+    totals = np.array([scene.energy(state, 0.005) for state in states[1:]])
     assert np.diff(totals).max() <= 1e-12 * totals[0]
     assert scene.survey(states).clean
     if friction == 0.0:

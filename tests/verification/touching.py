@@ -68,6 +68,7 @@ class Scene:
     def pushed(self, before: State, after: State) -> Vector:
         """(3,) [N] what everything it touched pushed the shell with at the end of a step, friction included."""
         touch = self.surfaces.at(before, after.time - before.time)
+        touch.inertia = float(self.mass.lumped.mean()) / (after.time - before.time) ** 2  # as the step had it
         touch.advance(1.0)
         return -touch.gradient(after.q.reshape(-1, 3)).sum(axis=0)
 
@@ -75,12 +76,14 @@ class Scene:
         v = state.velocity.reshape(-1, 3)
         return 0.5 * float(np.sum(v * self.mass.times(v)))
 
-    def energy(self, state: State) -> float:
-        """[J] kinetic, elastic, of gravity and of the barrier, of a state that a step has led to."""
+    def energy(self, state: State, dt: float) -> float:
+        """[J] kinetic, elastic, of gravity and of the barrier, of a state that a step of length dt [s] has led to."""
         x = state.q.reshape(-1, 3)
         membrane, bending, weight = self.energies
         own = membrane.elastic(0.0).value(x) + bending.elastic(0.0).value(x) + weight.value(x)
-        return self.kinetic(state) + own + self.surfaces.at(state, 1.0).value(x)
+        touch = self.surfaces.at(state, dt)
+        touch.inertia = float(self.mass.lumped.mean()) / dt**2
+        return self.kinetic(state) + own + touch.value(x)
 
     def survey(self, states: Sequence[State], between: bool = True) -> Apart:
         """The independent check on the shell with its obstacles."""

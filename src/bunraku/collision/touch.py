@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 STIFFNESS = "contact.stiffness"
 """the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
-_SOFTER = 0.1  # stiffness of a pair over that of the shell's points; of 1, 0.1, 0.01 and 0.001 it took the fewest steps
 _HOLD = 10.0  # stiffness of what holds a pinched vertex over that of the shell's points
 _CERTAIN = 0.99  # share of a distance that rounding does not reach
 
@@ -120,7 +119,7 @@ class Touch:
     def stiffness(self) -> float:
         """κ [N/m⁴·…]: what the barrier is multiplied with."""
         assert self.shell_stiffness is not None
-        stiff = _SOFTER * float(self.shell_stiffness) + self.inertia
+        stiff = float(self.shell_stiffness) + self.inertia
         return activation_stiffness(stiff, self.surfaces.gap, self.surfaces.felt_within)
 
     def memory(self) -> Mapping[str, Array]:

@@ -24,7 +24,6 @@ _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked w
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
 _CROWDED = 0.2  # share of a step below which obstacles wait for the shell to make room
-_NEAR = 10.0  # tolerances: among surfaces a step this short may be followed by one with the same factor
 
 
 class Problem(Protocol):
@@ -113,8 +112,8 @@ def _minimise(
         touch.advance(share)
         touch.waits = not touch.arrived and share < _CROWDED
         before = None if on_the_way or share < 1.0 else (gradient, step, along)
-        if touch.busy(run.x) and not (share >= 1.0 and run.last_step <= _NEAR * small):
-            age = settings.reuse  # surfaces that come near or part are not what the factor knows
+        if touch.busy(run.x):
+            age, before = settings.reuse, None  # surfaces that come near or part are not what the factor knows
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 

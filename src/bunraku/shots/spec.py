@@ -207,10 +207,7 @@ class PhysicsTable:
     iterations: str | int = key(
         Either((Choice(("converge",)), Whole(1, 10_000))), "Newton iterations a step; 1 is the paper's", "converge"
     )
-    tolerance: float | None = key(
-        Number(0.0, 0.1, closed=False), "converged at this share of the shell's size", None,
-        otherwise="3e-5, with contact 3e-4",
-    )  # fmt: skip
+    tolerance: float = key(Number(0.0, 0.1, closed=False), "converged at this share of the shell's size", 3e-5)
     bending: str = key(Choice(("plate", "hinge")), "'plate': right on any mesh; 'hinge': Discrete Shells", "plate")
     mass: str = key(Choice(("lumped", "consistent")), "mass matrix", "lumped")
     start: str = key(

@@ -16,7 +16,6 @@ from bunraku.motion import CurveLike, RestShapes
 from .caps import Cap, check_caps
 
 GRAVITY = (0.0, -9.81, 0.0)
-TOLERANCE, TOLERANCE_IN_CONTACT = 3e-5, 3e-4
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,8 @@ class TrackSettings:
     """steps per guide interval"""
     iterations: int | None = None
     """Newton iterations a step: 1 is the paper's single step, None runs to convergence"""
-    tolerance: float | None = None
-    """converged when a Newton step moves nothing by more than this times the shell's size; None: 3e-5, with contact ten
-    times that: what surfaces that slide into each other's reach leave to do takes many steps and is not seen"""
+    tolerance: float = 3e-5
+    """converged when a Newton step moves nothing by more than this times the shell's size"""
     bending: Literal["plate", "hinge"] = "plate"
     """"plate": the right stiffness on any mesh; "hinge": Discrete Shells, the paper's"""
     mass: Literal["lumped", "consistent"] = "lumped"
@@ -60,7 +58,7 @@ class TrackSettings:
         _whole("substeps", self.substeps)
         _whole("iterations", self.iterations, or_none=True)
         _whole("threads", self.threads, or_none=True)
-        if self.tolerance is not None and (not isinstance(self.tolerance, Real) or not 0 < self.tolerance < 1):
+        if not isinstance(self.tolerance, Real) or not 0 < self.tolerance < 1:
             raise input_error("tolerance must be a number between 0 and 1", got=self.tolerance)
         _one_of("bending", self.bending, ("plate", "hinge"))
         _one_of("enforcement", self.enforcement, ("position", "velocity"))
@@ -75,10 +73,6 @@ class TrackSettings:
         if self.rest is not None and not isinstance(self.rest, (np.ndarray, RestShapes)):
             raise input_error("rest must be RestShapes or points (n, 3)", got=type(self.rest).__name__)
         object.__setattr__(self, "strength", strength_curve("strength", self.strength))
-
-    def converged(self, contact: bool) -> float:
-        """The tolerance that holds."""
-        return self.tolerance or (TOLERANCE_IN_CONTACT if contact else TOLERANCE)
 
     @classmethod
     def of(cls, given: Mapping[str, object]) -> TrackSettings:

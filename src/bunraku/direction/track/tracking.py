@@ -38,7 +38,7 @@ _GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told
 def track(
     guide: Animation, shell: TriMesh, tests: Tests | None, *, material: Material = "cotton",
     pins: Sequence[Pin] | Pin = (), gravity: Sequence[float] = GRAVITY, substeps: int = 2,
-    iterations: int | None = None, tolerance: float | None = None, bending: str = "plate",
+    iterations: int | None = None, tolerance: float = TrackSettings.tolerance, bending: str = "plate",
     mass: str = "lumped", start: str | Points = "guide", velocity: str | Points = "guide", strength: CurveLike = 1.0,
     cap: CurveLike | Array | None = None, cap_pressure: CurveLike | None = None, stretch: float | None = None,
     enforcement: str = "position", rest: RestShapes | Points | None = None, warp: Warp | None = None,
@@ -58,8 +58,7 @@ def track(
         gravity: [m/s²].
         substeps: steps per guide interval.
         iterations: Newton iterations a step; 1 is the paper's single step, None runs to convergence.
-        tolerance: converged when a Newton step moves nothing by more than this times the shell's size; None: 3e-5, or
-            3e-4 with contact.
+        tolerance: converged when a Newton step moves nothing by more than this times the shell's size.
         bending: "plate" has the right stiffness on any mesh; "hinge" is Discrete Shells, the paper's.
         mass: "lumped" or "consistent".
         start: "guide", "rest", "settled" (in equilibrium under the first directions), or points (n, 3) [m].
@@ -146,7 +145,7 @@ def tracking_job(
     system = System(mass, energies, conditions, surfaces)
     newton = NewtonSettings(
         iterations=knobs.iterations,
-        tolerance=knobs.converged(contact is not None),
+        tolerance=knobs.tolerance,
         length=shell.size,
         single=knobs.single,
     )
