@@ -96,7 +96,7 @@ def test_attached_cloth_hangs_from_a_moving_body_and_touches_nothing() -> None:
         substeps=1,
     )  # fmt: skip
     away = take.animation.points[:, held] - np.array([0.1, 0.0, 0.0]) * ease(still.times, 0.0, 0.125)[:, None, None]
-    assert np.ptp(away, axis=0).max() < 1e-9
+    assert np.ptp(away, axis=0).max() < 1e-6 * shell.size  # what is attached gives way to contact, if hardly
     assert take.animation.points[-1].mean(axis=0)[0] > 0.05  # the rest of the cloth is carried along
     for time, x in zip(still.times, take.animation.points, strict=True):
         points = np.concatenate([x, body.at(float(time))])
