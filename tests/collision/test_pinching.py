@@ -195,12 +195,13 @@ def test_the_shot_goes_on(name: str) -> None:
 
 @pytest.mark.slow
 def test_regions_give_way_where_they_are_pinched() -> None:
-    """A guide that carries a sheet away while its middle is pinched: regions give way there and little beyond, those
-    that do are told, and soon after the pinch all are met."""
+    """A guide that carries a sheet away while its middle is pinched: regions give way there, those around it less and
+    the corners least, as none pulls harder than it may; those that do are told, and soon after it all are met."""
     frames, scene = _carried_away()
     seen = look(scene, frames)
     assert seen.own == seen.free == 0 and seen.pinched.max() > 0
     size, corners, inner = scene.shell.size, [0, 3, 12, 15], [5, 6, 9, 10]  # of 4 × 4 regions
+    sides = np.setdiff1d(np.arange(16), [*corners, *inner])
     for frame in frames:
         missed = frame.report["residual"] > 1e-6 * size
         assert not (missed & (frame.report["gave_way"] == 0)).any()
@@ -208,7 +209,8 @@ def test_regions_give_way_where_they_are_pinched() -> None:
     most = frames[12].report["residual"]
     assert scene.pinched(frames[12]).any()
     assert most[inner].min() > 0.02  # of three centimetres
-    assert most[corners].max() < 0.1 * most[inner].min()
+    assert most[corners].max() < most[sides].min()
+    assert most[sides].max() < 0.5 * most[inner].min()
 
 
 def _carried_away() -> tuple[list[Frame], Closing]:

@@ -21,6 +21,7 @@ from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from bunraku.geometry import faces_through, intersecting_faces
 
 from .sewn import Sewn
+from .sliding import free_shares
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
@@ -223,27 +224,67 @@ class Pairing:
         """The near pairs at points x (n, 3), within the barrier's or another reach [m]."""
         return Near(self, x, self.reach if reach is None else reach)
 
-    def free_share(self, x: Points, end: Points) -> float:
+    def free_share(self, x: Points, end: Points, closest: float = 0.0) -> float:
         """How much of the straight way from x to `end` (n, 3) all points can go, 0 to 1, and nothing touches.
 
-        Zero where something is within the gap already.
+        Zero where something is within the gap already. `closest` [m] is what all pairs are known to keep at x.
         """
         x, end = self.columns(x), self.columns(end)
         if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
             return 0.0
+        found = self._toolkits_share(x, end)
+        if found < 1.0 and self._ran_out(x, end, found, closest - self.gap):
+            found = max(found, self._sliding_share(x, end))
+        return found
+
+    def _toolkits_share(self, x: Points, end: Points) -> float:
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
             if self._sewn is None:
-                found = ipctk.compute_collision_free_stepsize(self._fenced, x, end, self.gap, None, how)
-            else:
-                on_the_way = ipctk.Candidates()
-                on_the_way.build(self._fenced, x, end, 0.5 * self.gap)
-                self._leave_out_neighbours(on_the_way)
-                found = on_the_way.compute_collision_free_stepsize(self._fenced, x, end, self.gap, how)
+                return float(ipctk.compute_collision_free_stepsize(self._fenced, x, end, self.gap, None, how))
+            on_the_way = self._on_the_way(x, end)
+            return float(on_the_way.compute_collision_free_stepsize(self._fenced, x, end, self.gap, how))
         finally:
             ipctk.set_num_threads(1)
-        return float(found)
+
+    @staticmethod
+    def _ran_out(x: Points, end: Points, found: float, open_: float) -> bool:
+        """Whether the toolkit may have stopped at its limit: it goes ahead by the distance left over the speed, and
+        of the least one, `open_` [m], a known share is left to the end."""
+        longest = 2.0 * float(np.sqrt(np.max(np.sum((end - x) ** 2, axis=1), initial=0.0)))
+        return found * longest > (1.0 - _RESCALING) * _MOST_ADVANCES * open_
+
+    def _sliding_share(self, x: Points, end: Points) -> float:
+        """As `free_share`, by looking at every pair along the direction in which it is nearest."""
+        found = 1.0
+        for normal, point in self.planes:
+            high, low = (x - point) @ normal - self.gap, (end - point) @ normal - self.gap
+            falls = low < (1.0 - _RESCALING) * high
+            found = min(found, float(np.min(_RESCALING * high[falls] / (high - low)[falls], initial=1.0)))
+        return min(found, float(self._free_shares(x, end)[1].min(initial=1.0)))
+
+    def meeting(self, x: Points, end: Points, before: float) -> tuple[Integers, Vector]:
+        """(m, 4) corners of the pairs that would meet `before` that share of the way, and (m,) at which share."""
+        corners, shares = self._free_shares(self.columns(x), self.columns(end))
+        return corners[shares < before], shares[shares < before]
+
+    def _free_shares(self, x: Points, end: Points) -> tuple[Integers, Vector]:
+        """(m, 4) corners of pairs that come near on the way, and (m,) how much of it each can go."""
+        pairs = self._on_the_way(x, end)
+        fv, ee = pairs.fv_candidates, pairs.ee_candidates
+        faces = np.column_stack([self.taken[_read(fv, "vertex_id")], self.faces[_read(fv, "face_id")]])
+        edges = np.column_stack([self.edges[_read(ee, "edge0_id")], self.edges[_read(ee, "edge1_id")]])
+        begin, stop = self.spread(x.reshape(-1)), self.spread(end.reshape(-1))
+        shares = free_shares(begin, stop, faces, edges, self.gap, 1.0 - _RESCALING)
+        return np.concatenate([faces, edges]), shares
+
+    def _on_the_way(self, x: Points, end: Points) -> Any:
+        """Elements that may come near between x and `end`."""
+        found = ipctk.Candidates()
+        found.build(self._fenced, x, end, 0.5 * self.gap)
+        self._leave_out_neighbours(found)
+        return found
 
     def passes_through(self, x: Points, end: Points) -> bool:
         """Whether anything touches on the way, by another method than `free_share`: the checker's own."""

@@ -22,6 +22,8 @@ from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from .barrier import activation_stiffness
 from .blocks import Gaps, pairs_within, touched
 from .pinching import PINCHED, TIGHT, Held, Pinches
+from .slowing import TIGHT as SLOWED_BELOW
+from .slowing import Slowed
 from .toolkit import Near, Pairs, Rubbing
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class Touch:
     """vertices that were pinched where the step begins"""
     pinches: Pinches = field(default_factory=Pinches.none)
     """vertices that are"""
+    slowed: Slowed = field(default_factory=Slowed.none, repr=False)
+    """pairs that cut steps short"""
     _place: _Place | None = field(default=None, repr=False)
     _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
 
@@ -119,8 +123,7 @@ class Touch:
     def stiffness(self) -> float:
         """κ [N/m⁴·…]: what the barrier is multiplied with."""
         assert self.shell_stiffness is not None
-        stiff = float(self.shell_stiffness) + self.inertia
-        return activation_stiffness(stiff, self.surfaces.gap, self.surfaces.felt_within)
+        return activation_stiffness(self._own, self.surfaces.gap, self.surfaces.felt_within)
 
     def memory(self) -> Mapping[str, Array]:
         """What must be carried on; asked for once, when the step is taken."""
@@ -211,8 +214,8 @@ class Touch:
             coefficient = self.surfaces.frictions[gaps.corners.max(axis=1)]
             across = gaps.rubbing(force, coefficient, way, self._still)
             blocks.append(gaps.blocks(np.zeros(len(force)), across))
-        corners.append(self._held.corners)
-        blocks.append(self._held.blocks(self._grip))
+        corners += [self._held.corners, self.slowed.corners]
+        blocks += [self._held.blocks(self._grip), self.slowed.blocks(self._own)]
         whole = np.concatenate(corners)
         return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
 
@@ -223,17 +226,36 @@ class Touch:
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
         corners += [gaps.corners for gaps, _, _ in self._rubbings()]
-        corners.append(self._held.corners)
+        corners += [self._held.corners, self.slowed.corners]
         return pairs_within(np.concatenate(corners), self.surfaces.count)
 
     def max_step(self, x: Points, step: Points) -> float:
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
         begin, end = self._points(x, 0.0), self._points(x + step, 1.0)
         longest = float(np.sqrt(np.max(np.sum((end - begin) ** 2, axis=1), initial=0.0)))
-        if 2.0 * longest < _CERTAIN * (self._closest(self._at(x, 0.0)) - self.surfaces.gap):
+        closest = self._closest(self._at(x, 0.0))
+        if 2.0 * longest < _CERTAIN * (closest - self.surfaces.gap):
             return 1.0  # no two points come nearer than by both their ways
         with self._spending("way"):
-            return min((p.free_share(begin[:size], end[:size]) for p, size in self._pairings), default=1.0)
+            return min((p.free_share(begin[:size], end[:size], closest) for p, size in self._pairings), default=1.0)
+
+    def slow(self, x: Points, step: Points) -> None:
+        """Slow the pairs of the shell that would cut a step (n, 3) short; with obstacles, which do not wait, none."""
+        begin, end = self._points(x, 0.0), self._points(x + step, 1.0)
+        with self._spending("way"):
+            for pairing, size in self._pairings:
+                corners, shares = pairing.meeting(begin[:size], end[:size], SLOWED_BELOW)
+                own = (corners < self.surfaces.count).all(axis=1)
+                self.slowed = self.slowed.and_also(corners[own], shares[own])
+
+    def ease(self) -> None:
+        """A step was not cut short: what is slowed is slowed less."""
+        self.slowed = self.slowed.eased()
+
+    @property
+    def slows(self) -> bool:
+        """Whether any pair is slowed."""
+        return len(self.slowed) > 0
 
     def touched(self, x: Points) -> Flags:
         """(n,) vertices of the shell that feel something."""
@@ -295,7 +317,12 @@ class Touch:
     @property
     def _grip(self) -> float:
         """[N/m] with which pinched vertices are held."""
-        return 0.0 if self.shell_stiffness is None else _HOLD * (float(self.shell_stiffness) + self.inertia)
+        return _HOLD * self._own
+
+    @property
+    def _own(self) -> float:
+        """[N/m] of a point of the shell."""
+        return 0.0 if self.shell_stiffness is None else float(self.shell_stiffness) + self.inertia
 
     def _way(self, points: Points) -> Points:
         return points - np.concatenate([self.start, self._from])[: len(points)]

@@ -194,6 +194,19 @@ class Touching(Protocol):
         """(p, 2) pairs of points that may soon share a block."""
         ...
 
+    def slow(self, x: Points, step: Points) -> None:
+        """What would cut a step (n, 3) short moves less in the next ones, by larger blocks."""
+        ...
+
+    def ease(self) -> None:
+        """A step was taken whole: what is slowed is slowed less."""
+        ...
+
+    @property
+    def slows(self) -> bool:
+        """Whether anything is slowed."""
+        ...
+
     def touched(self, x: Points) -> Flags:
         """(n,) points that feel something."""
         ...

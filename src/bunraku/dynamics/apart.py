@@ -92,7 +92,7 @@ def _minimise(
         if problem.revise(run.x, multipliers, step):
             age, before, run.multipliers = settings.reuse, None, multipliers
             continue
-        if run.last_step <= small and touch.arrived:
+        if run.last_step <= small and touch.arrived and not touch.slows:
             exact, multipliers = direction(run.x, whole, run.multipliers, fresh=False, exact=True)
             if touch.max_step(run.x, exact) >= 1.0:
                 run.x, run.multipliers = run.x + exact, multipliers
@@ -108,6 +108,10 @@ def _minimise(
                 break
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
             continue
+        if share < _CROWDED:
+            touch.slow(run.x, along)
+        elif share >= 1.0:
+            touch.ease()
         run.x, run.multipliers = run.x + share * along, multipliers
         touch.advance(share)
         touch.waits = not touch.arrived and share < _CROWDED

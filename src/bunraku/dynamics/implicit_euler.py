@@ -21,6 +21,7 @@ import numpy as np
 
 from bunraku.contracts import (
     Array,
+    Flags,
     Integers,
     LinearRows,
     Outcome,
@@ -160,9 +161,19 @@ class ImplicitEuler:
             "seconds": seconds,
             "contact": {} if problem.touch is None else problem.touch.report(x),
             "contact_seconds": {} if problem.touch is None else dict(problem.touch.seconds),
-            "gives_way": problem.yielding.gives_way | problem.behind,
+            "gives_way": problem.yielding.gives_way | problem.behind | self._left_behind(problem, x, outcome),
         }
         return Solution(after, outcome, stats, self._evidence(problem, x, run, outcome))
+
+    def _left_behind(self, problem: Frozen, x: Points, outcome: Outcome) -> Flags:
+        """(t,) conditions that a solve which came to its limit among surfaces that touch has not brought to their
+        goals."""
+        triples = problem.yielding.triples
+        pressed = problem.pressed(x) if outcome is Outcome.ITERATION_LIMIT else None
+        if pressed is None:
+            return np.zeros(len(triples), dtype=bool)
+        away = np.linalg.norm(problem.residual(x)[triples], axis=1)
+        return pressed.touched & (away > 10.0 * SHARPNESS * self._settings.length)
 
     def _first_guess(self, problem: Frozen, state: State) -> Points:
         """Where Newton begins: y; with contact as far towards y, moved onto the conditions, as the way is free."""
