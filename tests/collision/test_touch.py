@@ -91,12 +91,12 @@ def test_stiffness_is_the_hessian_but_for_the_turning_of_normals(kind: str, gap:
     """H = b'' ∇d ∇dᵀ + b' ∇²d, and the blocks are the first term; ∇²d comes from differences of ∇d here."""
     scene = single(kind, gap)
     touch, x, distance = scene.touch(), scene.x, gap + 0.4 * REACH
-    along = touch.stiffness * slope(distance, gap, REACH)
+    along = touch.stiffness(gap) * slope(distance, gap, REACH)
 
     def normals(at: Points) -> Array:
         """(n, 3) ∇d of the one pair, times its weight: the gradient over b'."""
         (away,) = (d for gaps in touch._gaps(touch._at(at, 0.0)) for d in gaps.distances)
-        return touch.pressure(at) / (touch.stiffness * slope(away, gap, REACH))
+        return touch.pressure(at) / (touch.stiffness(gap) * slope(away, gap, REACH))
 
     h = 1e-3 * REACH
     true, turning = differenced(touch.gradient, x, h), along * differenced(normals, x, h)
@@ -208,7 +208,7 @@ def test_pairs_are_the_toolkit_s() -> None:
         pairs, all_of = near.pairs(), near.collisions
         found = [*all_of.vv_collisions, *all_of.ev_collisions, *all_of.fv_collisions, *all_of.ee_collisions,
                  *all_of.pv_collisions]  # fmt: skip
-        gaps = scene.touch()._measured(pairs, scene.surfaces.together(scene.x, 0.0))
+        gaps = scene.touch()._measured(near, scene.surfaces.together(scene.x, 0.0))
         points = np.asfortranarray(scene.surfaces.together(scene.x, 0.0)[:size])
         edges, faces = pairing.mesh.edges, pairing.mesh.faces
         assert len(pairs.corners) == len(found) == len(all_of) > 0
@@ -241,7 +241,9 @@ def test_planes_are_felt_as_far_as_surfaces_are() -> None:
                 x = scene.x + (share - 0.4) * REACH * own.normal
                 touch = Scene(surfaces, x).touch()
                 forces.append(float(touch.gradient(x)[0] @ own.normal))
-                assert forces[-1] == pytest.approx(touch.stiffness * slope(gap + share * REACH, gap, REACH), rel=1e-6)
+                assert forces[-1] == pytest.approx(
+                    touch.stiffness(gap) * slope(gap + share * REACH, gap, REACH), rel=1e-6
+                )
                 assert len(touch._gaps(touch._at(x, 0.0))[-1].distances) == (share < 1.0)
             assert forces[0] == 0.0
             assert all(later < earlier for earlier, later in pairwise(forces))

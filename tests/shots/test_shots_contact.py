@@ -111,6 +111,7 @@ def test_contact_is_off_unless_it_is_asked_for(files: Files) -> None:
         (True, {"a": {"role": "obstacle", "source": {"take": "box/v009"}}}, "takes/box/v009: there is no such take"),
         (True, {"a": {**BALL, "guide": {"take": "x/v1"}}}, "object.a.guide: unknown key"),
         (True, {"a": {**FLOOR, "friction": 0.5}}, "object.a.friction: planes have the friction of contact"),
+        (True, {"a": {**FLOOR, "thickness": 0.01}}, "object.a.thickness: planes have the thickness of contact"),
     ],
 )  # fmt: skip
 def test_refusals(with_objects: Callable[..., Path], contact: Any, objects: dict[str, Any], said: str) -> None:

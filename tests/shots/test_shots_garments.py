@@ -17,7 +17,7 @@ from bunraku.shots import demo_files, write_demo
 from bunraku.shots.garments import sewn_faces
 from bunraku.shots.prepare import prepare
 
-HERO: dict[str, Any] = {"role": "obstacle", "source": {"file": "hero.usda"}, "friction": 0.6}
+HERO: dict[str, Any] = {"role": "obstacle", "source": {"file": "hero.usda"}, "friction": 0.6, "thickness": 0.004}
 
 
 def _panels() -> TriMesh:
@@ -68,7 +68,7 @@ def test_seams_read_back_and_may_close_later(tmp_path: Path) -> None:
     shot.write(tmp_path / "again.toml")
     assert read_shot(tmp_path / "again.toml").object == shot.object
     prepared = prepare(shot)
-    assert [one.friction for one in prepared.contact.obstacles] == [0.6]
+    assert [(one.friction, one.thickness) for one in prepared.contact.obstacles] == [(0.6, 0.004)]
     (seam,) = prepared.seams
     assert seam.closed == 3 / 24.0
 

@@ -30,10 +30,12 @@ class Gaps:
     distances: Vector
     shares: Vector
     """the toolkit's weight of a pair, times its smoothing where edges are nearly parallel"""
+    gap: float
+    """[m] that the pairs keep open"""
 
     @classmethod
-    def of(cls, pairs: Pairs, x: Points, rest: Points) -> Gaps:
-        """At points x (n, 3); `rest` (n, 3) tells the length of edges."""
+    def of(cls, pairs: Pairs, x: Points, rest: Points, gap: float) -> Gaps:
+        """At points x (n, 3), with a `gap` [m] to keep; `rest` (n, 3) tells the length of edges."""
         m = len(pairs.corners)
         weights, normals = np.zeros((m, 4)), np.zeros((m, 3))
         distances, shares = np.zeros(m), np.array(pairs.weights)
@@ -45,12 +47,12 @@ class Gaps:
         away = x[pairs.corners[flat, 0]]
         normals[flat], weights[flat, 0] = pairs.planes[flat, :3], 1.0
         distances[flat] = np.sum(away * normals[flat], axis=1) - pairs.planes[flat, 3]
-        return cls(pairs.corners, weights, normals, distances, shares)
+        return cls(pairs.corners, weights, normals, distances, shares, gap)
 
-    def pressing(self, stiffness: float, gap: float, reach: float) -> tuple[Vector, Vector]:
+    def pressing(self, stiffness: float, reach: float) -> tuple[Vector, Vector]:
         """(m,) force [N] and (m,) stiffness [N/m] along the normals."""
         force, stiff = np.empty(len(self.distances)), np.empty(len(self.distances))
-        _press(self.distances, self.shares * stiffness, gap, reach, force, stiff)
+        _press(self.distances, self.shares * stiffness, self.gap, reach, force, stiff)
         return force, stiff
 
     def rubbing(self, force: Vector, coefficient: Vector | float, way: Points, still: float) -> Vector:

@@ -19,14 +19,16 @@ class Obstacle:
     motion: Callable[[float], Points] | None = None
     """time [s] → (n, 3) [m]; None: it stands still in its rest shape"""
     name: str = "obstacle"
-    thickness: float = 0.0
-    """[m] of which half lies outside of the mesh"""
+    thickness: float | None = None
+    """[m] that stays open between it and the shell's middle surface; None: as everywhere"""
     friction: float | None = None
     """coefficient µ between it and the shell; None: as everywhere"""
 
     def __post_init__(self) -> None:
-        if self.friction is not None and not is_between(self.friction, 0.0, 1e300):
-            raise input_error("friction must be a finite number of zero or more", where=self.name, got=self.friction)
+        for name in ("thickness", "friction"):
+            value = getattr(self, name)
+            if value is not None and not is_between(value, 0.0, 1e300):
+                raise input_error(f"{name} must be a finite number of zero or more", where=self.name, got=value)
 
     def at(self, time: float) -> Points:
         """(n, 3) [m]"""

@@ -138,21 +138,23 @@ class Ground:
     around: tuple[Integers, Integers]
     """of each vertex the faces that have it: where they begin, and their numbers"""
     planes: Sequence[Plane]
+    gaps: Vector
+    """(f + p,) [m] that stays open between the shell and each face and plane"""
 
     @classmethod
-    def of(cls, faces: Faces, count: int, planes: Sequence[Plane]) -> Ground:
+    def of(cls, faces: Faces, count: int, planes: Sequence[Plane], gaps: Vector) -> Ground:
         """Of obstacles with `count` vertices."""
         order = np.argsort(faces.reshape(-1), kind="stable")
         begin = np.concatenate([[0], np.cumsum(np.bincount(faces.reshape(-1), minlength=count))])
-        return cls(np.ascontiguousarray(faces), (begin, order // 3), planes)
+        return cls(np.ascontiguousarray(faces), (begin, order // 3), planes, gaps)
 
     def caught(self, near: Sequence[Gaps], x: Points, surface: Points, left: Points, room: float) -> Pinches:
-        """Vertices of the shell at x (n, 3) that have less than `room` [m] between obstacles at `surface` (o, 3) which
-        oppose each other, when those will have gone what is `left` (o, 3) of their way.
+        """Vertices of the shell at x (n, 3) that have less than `room` [m], beyond the gaps, between obstacles at
+        `surface` (o, 3) which oppose each other, when those will have gone what is `left` (o, 3) of their way.
         """
         sides = _Sides.of(near, np.concatenate([x, surface]), len(x), left)
-        vertex, first, second = tightest(*sides.members, sides.normals, sides.distances, sides.places, sides.moves,
-                                         room, _OPPOSED)  # fmt: skip
+        vertex, first, second = tightest(*sides.members, sides.normals, sides.open, sides.places, sides.moves, room,
+                                         _OPPOSED)  # fmt: skip
         if not len(vertex):
             return Pinches.none()
         corners = sides.corners[first] - len(x), sides.corners[second] - len(x)
@@ -165,14 +167,12 @@ class Ground:
         whole = (faces >= 0).all(axis=1)
         return Pinches(np.column_stack([vertex, faces, side])[whole])
 
-    def pressed(
-        self, near: Sequence[Gaps], x: Points, surface: Points, left: Points, gap: float, tight: float
-    ) -> Pinches:
+    def pressed(self, near: Sequence[Gaps], x: Points, surface: Points, left: Points, tight: float) -> Pinches:
         """Vertices of the shell at x (n, 3) that a surface on its way is less than `tight` [m] beyond the gap from, and
         still comes: whatever is behind them, they will not get out of its way. They are pinched by it alone.
         """
         sides = _Sides.of(near, np.concatenate([x, surface]), len(x), left)
-        beyond = sides.distances - gap
+        beyond = sides.open
         comes = (beyond < tight) & (np.sum(sides.moves * sides.normals, axis=1) > beyond) & ~sides.flat
         vertices, begin, pairs, weights = sides.members
         owner = np.repeat(vertices, np.diff(begin))
@@ -204,15 +204,16 @@ class Ground:
             )[0]  # fmt: skip
         return Pinches(rows)
 
-    def held(self, pinches: Pinches, x: Points, now: Points, begin: Points, end: Points, off: float) -> Held:
+    def held(self, pinches: Pinches, x: Points, now: Points, begin: Points, end: Points, beyond: float) -> Held:
         """Where vertices at x (n, 3), between obstacles that are `now` (o, 3) on their way from `begin` to `end`, are
-        held: as far along the surfaces as they are, and half-way between them, or `off` [m] the one that pinches them.
+        held: as far along the surfaces as they are, and half-way between them, or `beyond` [m] the gap of the one that
+        pinches them.
         """
         own, axis = x[pinches.vertices], self.axes(pinches, now)
         beside = own - self._middle(pinches, own, now, now)
         beside -= np.sum(beside * axis, axis=1)[:, None] * axis
         alone = pinches.faces[:, 0] == pinches.faces[:, 1]
-        beside += np.where(alone, off, 0.0)[:, None] * axis
+        beside += np.where(alone, self.gaps[pinches.faces[:, 0]] + beyond, 0.0)[:, None] * axis
         at = [beside + self._middle(pinches, own, now, there) for there in (begin, end)]
         return Held(pinches.vertices, at[0], at[1])
 
@@ -247,19 +248,20 @@ class Ground:
         size = np.linalg.norm(both, axis=1)[:, None]
         return np.where(size > 1e-6, both / np.maximum(size, 1e-6), first)
 
-    def has_room(self, pinches: Pinches, x: Points, begin: Points, end: Points, gap: float, room: float) -> Flags:
-        """(p,) whether the surfaces leave `room` [m] at both ends of a step, or do not oppose each other any more, and
-        the vertex is on its side of both, beyond the gap.
+    def has_room(self, pinches: Pinches, x: Points, begin: Points, end: Points, room: float) -> Flags:
+        """(p,) whether the surfaces leave `room` [m] beyond their gaps at both ends of a step, or do not oppose each
+        other any more, and the vertex is on its side of both, beyond the gap.
         """
+        gaps = self.gaps[pinches.faces]
         own, out = x[pinches.vertices], np.ones(len(pinches), dtype=bool)
         for there in (begin, end):
             first, second = (self._place(pinches, which, own, begin, there) for which in (0, 1))
             facing = np.sum(self._normals(pinches, 0, there) * self._normals(pinches, 1, there), axis=1)
             between = np.sum((second - first) * self.axes(pinches, there), axis=1)
-            out &= (between > room) | (facing > 0.0)
+            out &= (between > gaps.sum(axis=1) + room) | (facing > 0.0)
         for which in (0, 1):
             away = own - self._place(pinches, which, own, begin, begin)
-            out &= np.sum(away * self._normals(pinches, which, begin), axis=1) > gap
+            out &= np.sum(away * self._normals(pinches, which, begin), axis=1) > gaps[:, which]
         return out
 
 
@@ -275,6 +277,8 @@ class _Sides:
     """(m,) whether the obstacle is a plane"""
     normals: Points
     distances: Vector
+    open: Vector
+    """(m,) [m] of the distance that is beyond the gap"""
     places: Points
     """(m, 3) on the obstacle"""
     moves: Points
@@ -288,6 +292,7 @@ class _Sides:
             np.concatenate([getattr(one, name) for one in near])
             for name in ("corners", "weights", "normals", "distances")
         )
+        gaps = np.repeat([one.gap for one in near], [len(one.distances) for one in near])
         shell, other = (corners >= 0) & (corners < count), corners >= count
         flat = np.count_nonzero(corners >= 0, axis=1) == 1
         kept = shell.any(axis=1) & (other.any(axis=1) | flat)
@@ -300,7 +305,7 @@ class _Sides:
         first = corners[np.arange(len(corners)), np.argmax(shell, axis=1)]
         places = own - distances[:, None] * normals
         return cls(
-            np.where(other, corners, -1), first, flat, normals, distances, places, moves,
+            np.where(other, corners, -1), first, flat, normals, distances, distances - gaps[kept], places, moves,
             _members(corners, np.where(shell, weights, 0.0)),
         )  # fmt: skip
 

@@ -21,8 +21,7 @@ def still_pinched(surfaces: Surfaces, pinches: Pinches, x: Points, begin: Points
     if not len(pinches):
         return pinches
     pinches = surfaces.ground.led(pinches, x, begin)
-    room = 2.0 * surfaces.gap + FREE * surfaces.felt_within
-    kept = ~surfaces.ground.has_room(pinches, x, begin, end, surfaces.gap, room)
+    kept = ~surfaces.ground.has_room(pinches, x, begin, end, FREE * surfaces.felt_within)
     if kept.all():
         return pinches
     # An element that meets an obstacle needs a vertex that stays pinched.
@@ -43,10 +42,10 @@ def _meeting(surfaces: Surfaces, points: Points) -> Integers:
     count, own = surfaces.count, surfaces.shell.faces
     crossing = own[intersecting_faces(points, surfaces.faces)[: len(own)]]
     found = [np.pad(crossing, ((0, 0), (0, 1)), constant_values=-1)]
-    limit = surfaces.gap + CLEAR * surfaces.felt_within
+    limit = CLEAR * surfaces.felt_within
     for pairing, size in surfaces.pairings:
-        near = Gaps.of(pairing.near(points[:size]).pairs(), points, surfaces.rest)
-        corners = near.corners[(near.distances <= limit) & _with_obstacle(near.corners, count)]
+        near = Gaps.of(pairing.near(points[:size]).pairs(), points, surfaces.rest, pairing.gap)
+        corners = near.corners[(near.distances <= near.gap + limit) & _with_obstacle(near.corners, count)]
         found.append(np.where(corners < count, corners, -1))
     return np.concatenate(found)
 

@@ -33,7 +33,8 @@ class Surfaces:
     reach: float = 0.0
     """[m] beyond the gap at which surfaces begin to feel each other; 0: a fifth of the shell's mean edge"""
     gap: float = 0.0
-    """[m] that always stays open between middle surfaces: the thickness"""
+    """[m] that always stays open between middle surfaces: the thickness, also of obstacles that have none of their
+    own"""
     friction: float = 0.0
     """coefficient µ, of obstacles that have none of their own too"""
     still: float = 1e-3
@@ -79,6 +80,11 @@ class Surfaces:
         return np.concatenate([self.shell.faces, *others])
 
     @cached_property
+    def gaps(self) -> tuple[float, ...]:
+        """[m] that stays open between the shell and each obstacle."""
+        return tuple(self.gap if o.thickness is None else float(o.thickness) for o in self.obstacles)
+
+    @cached_property
     def frictions(self) -> Vector:
         """(n + o,) coefficient µ between a vertex and the shell."""
         own = [self.friction if o.friction is None else o.friction for o in self.obstacles]
@@ -113,4 +119,6 @@ class Surfaces:
     def ground(self) -> Ground:
         """The faces of the obstacles, and the planes."""
         others = self.faces[len(self.shell.faces) :] - self.count
-        return Ground.of(others, len(self.rest) - self.count, self.planes)
+        sizes = [len(obstacle.mesh.faces) for obstacle in self.obstacles] + [1] * len(self.planes)
+        gaps = np.repeat(np.array([*self.gaps, *(self.gap for _ in self.planes)], dtype=np.float64), sizes)
+        return Ground.of(others, len(self.rest) - self.count, self.planes, gaps)

@@ -59,6 +59,11 @@ class Near:
     def __len__(self) -> int:
         return len(self.collisions)
 
+    @property
+    def gap(self) -> float:
+        """[m] that the pairs keep open."""
+        return self._pairing.gap
+
     def value(self) -> float:
         """Σ b of the pairs, at unit stiffness [m⁴]."""
         return float(self._potential(self.collisions, self._pairing.mesh, self._x)) if len(self) else 0.0
@@ -224,16 +229,16 @@ class Pairing:
         """The near pairs at points x (n, 3), within the barrier's or another reach [m]."""
         return Near(self, x, self.reach if reach is None else reach)
 
-    def free_share(self, x: Points, end: Points, closest: float = 0.0) -> float:
+    def free_share(self, x: Points, end: Points, open_: float = 0.0) -> float:
         """How much of the straight way from x to `end` (n, 3) all points can go, 0 to 1, and nothing touches.
 
-        Zero where something is within the gap already. `closest` [m] is what all pairs are known to keep at x.
+        Zero where something is within the gap already. `open_` [m] is what all pairs are known to keep beyond it at x.
         """
         x, end = self.columns(x), self.columns(end)
         if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
             return 0.0
         found = self._toolkits_share(x, end)
-        if found < 1.0 and self._ran_out(x, end, found, closest - self.gap):
+        if found < 1.0 and self._ran_out(x, end, found, open_):
             found = max(found, self._sliding_share(x, end))
         return found
 

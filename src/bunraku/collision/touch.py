@@ -24,7 +24,7 @@ from .blocks import Gaps, pairs_within, touched
 from .pinching import PINCHED, TIGHT, Held, Pinches
 from .slowing import TIGHT as SLOWED_BELOW
 from .slowing import Slowed
-from .toolkit import Near, Pairs, Rubbing
+from .toolkit import Near, Rubbing
 
 if TYPE_CHECKING:
     from .surfaces import Surfaces
@@ -50,7 +50,7 @@ class _Place:
     gradient: Points | None = None
     gaps: list[Gaps] | None = None
     presses: list[tuple[Vector, Vector]] | None = None
-    closest: float | None = None
+    open: float | None = None
 
 
 @dataclass(eq=False)
@@ -88,8 +88,8 @@ class Touch:
     def _hold(self, pinches: Pinches, x: Points) -> None:
         """From now on these vertices at x (n, 3) are held too."""
         now, held = self._obstacles(0.0), getattr(self, "_held", Held.none())
-        off = self.surfaces.gap + 0.5 * self.surfaces.felt_within
-        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, off))
+        beyond = 0.5 * self.surfaces.felt_within
+        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, beyond))
         self._pairings = self.surfaces.pairings_without(self._held.vertices)
         self._place = self._lagged = None
 
@@ -100,10 +100,10 @@ class Touch:
         if self.arrived or not self._left.any():
             return False
         near = self._gaps(self._at(x, 0.0))
-        ground, gap, tight = self.surfaces.ground, self.surfaces.gap, TIGHT * self.surfaces.felt_within
-        found = ground.caught(near, x, self._obstacles(0.0), self._left, 2.0 * gap + tight)
+        ground, tight = self.surfaces.ground, TIGHT * self.surfaces.felt_within
+        found = ground.caught(near, x, self._obstacles(0.0), self._left, tight)
         if last and not len(found):
-            found = ground.pressed(near, x, self._obstacles(0.0), self._left, gap, tight)
+            found = ground.pressed(near, x, self._obstacles(0.0), self._left, tight)
         if not len(found):
             return False
         self.pinches = self.pinches.and_also(found)
@@ -119,11 +119,10 @@ class Touch:
         """Take the shell's own stiffness [N/m]."""
         self.shell_stiffness = np.array(stiffness)
 
-    @cached_property
-    def stiffness(self) -> float:
-        """κ [N/m⁴·…]: what the barrier is multiplied with."""
+    def stiffness(self, gap: float) -> float:
+        """κ [N/m⁴·…]: what the barrier of a gap [m] is multiplied with."""
         assert self.shell_stiffness is not None
-        return activation_stiffness(self._own, self.surfaces.gap, self.surfaces.felt_within)
+        return activation_stiffness(self._own, gap, self.surfaces.felt_within)
 
     def memory(self) -> Mapping[str, Array]:
         """What must be carried on; asked for once, when the step is taken."""
@@ -154,7 +153,7 @@ class Touch:
         place = self._at(x, ahead)
         if place.value is None:
             with self._spending("potential"):
-                place.value = self.stiffness * sum(near.value() for near in place.nears)
+                place.value = sum(self.stiffness(near.gap) * near.value() for near in place.nears)
                 place.value += self._friction_value(place.points)
                 place.value += 0.5 * self._grip * float(np.sum(self._held.away(x, self._share(ahead)) ** 2))
         return place.value
@@ -233,11 +232,11 @@ class Touch:
         """How much of a step (n, 3), and of the obstacles' way, can be gone with nothing passing through anything."""
         begin, end = self._points(x, 0.0), self._points(x + step, 1.0)
         longest = float(np.sqrt(np.max(np.sum((end - begin) ** 2, axis=1), initial=0.0)))
-        closest = self._closest(self._at(x, 0.0))
-        if 2.0 * longest < _CERTAIN * (closest - self.surfaces.gap):
+        open_ = self._open(self._at(x, 0.0))
+        if 2.0 * longest < _CERTAIN * open_:
             return 1.0  # no two points come nearer than by both their ways
         with self._spending("way"):
-            return min((p.free_share(begin[:size], end[:size], closest) for p, size in self._pairings), default=1.0)
+            return min((p.free_share(begin[:size], end[:size], open_) for p, size in self._pairings), default=1.0)
 
     def slow(self, x: Points, step: Points) -> None:
         """Slow the pairs of the shell that would cut a step (n, 3) short; with obstacles, which do not wait, none."""
@@ -270,7 +269,7 @@ class Touch:
         vertices are `pinched`."""
         place = self._at(x, 0.0)
         count = sum(len(near) for near in place.nears)
-        closest = self._closest(place) if count else 0.0
+        closest = min((near.closest() for near in place.nears if len(near)), default=0.0)
         return {"pairs": count, "closest": closest, "pinched": len(self.pinches)}
 
     def busy(self, x: Points) -> bool:
@@ -283,13 +282,13 @@ class Touch:
         yield
         self.seconds[part] += time.perf_counter() - begin
 
-    def _closest(self, place: _Place) -> float:
-        """[m] the least distance of a near pair, or what the others keep at least."""
-        if place.closest is None:
-            beyond = self.surfaces.gap + self.surfaces.felt_within
-            place.closest = min((near.closest() for near in place.nears), default=beyond)
-            place.closest = min(place.closest, beyond)
-        return place.closest
+    def _open(self, place: _Place) -> float:
+        """[m] the least distance of a near pair beyond its gap, or what the others keep at least."""
+        if place.open is None:
+            within = self.surfaces.felt_within
+            place.open = min((near.closest() - near.gap for near in place.nears), default=within)
+            place.open = min(place.open, within)
+        return place.open
 
     @property
     def _left(self) -> Points:
@@ -342,22 +341,22 @@ class Touch:
             with self._spending("potential"):
                 for near in place.nears:
                     found = near.gradient()
-                    place.gradient[: len(found)] += self.stiffness * found
+                    place.gradient[: len(found)] += self.stiffness(near.gap) * found
         return place.gradient
 
     def _gaps(self, place: _Place) -> list[Gaps]:
         if place.gaps is None:
             with self._spending("blocks"):
-                place.gaps = [self._measured(near.pairs(), place.points) for near in place.nears]
+                place.gaps = [self._measured(near, place.points) for near in place.nears]
         return place.gaps
 
-    def _measured(self, pairs: Pairs, points: Points) -> Gaps:
-        return Gaps.of(pairs, points, self.surfaces.rest)
+    def _measured(self, near: Near, points: Points) -> Gaps:
+        return Gaps.of(near.pairs(), points, self.surfaces.rest, near.gap)
 
     def _presses(self, place: _Place) -> list[tuple[Vector, Vector]]:
         if place.presses is None:
-            gap, reach = self.surfaces.gap, self.surfaces.felt_within
-            place.presses = [gaps.pressing(self.stiffness, gap, reach) for gaps in self._gaps(place)]
+            reach = self.surfaces.felt_within
+            place.presses = [gaps.pressing(self.stiffness(gaps.gap), reach) for gaps in self._gaps(place)]
         return place.presses
 
     def _rubbings(self) -> list[tuple[Gaps, Vector, Rubbing]]:
@@ -370,9 +369,9 @@ class Touch:
                     near = pairing.near(begin[:size])
                     if not len(near):
                         continue
-                    gaps = self._measured(near.pairs(), begin)
-                    force, _ = gaps.pressing(self.stiffness, self.surfaces.gap, self.surfaces.felt_within)
-                    self._lagged.append((gaps, force, near.rubbing(self.stiffness, self._mixed[:size])))
+                    gaps, stiffness = self._measured(near, begin), self.stiffness(near.gap)
+                    force, _ = gaps.pressing(stiffness, self.surfaces.felt_within)
+                    self._lagged.append((gaps, force, near.rubbing(stiffness, self._mixed[:size])))
         return self._lagged
 
     @property

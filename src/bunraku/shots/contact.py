@@ -35,8 +35,8 @@ class ShotContact:
     inputs: tuple[InputFile, ...] = ()
     prims: Mapping[str, str] = field(default_factory=dict)
     """obstacle → its prim, of those from files; empty where they have none"""
-    frictions: Mapping[str, float | None] = field(default_factory=dict)
-    """obstacle → its own, of those that are meshes"""
+    own: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """obstacle → its own thickness and friction, of those that are meshes"""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -58,9 +58,7 @@ class ShotContact:
         found = (
             Obstacle(one.mesh, one.at, name) if isinstance(one, Animation) else one for name, one in self.things.items()
         )
-        return tuple(
-            replace(one, friction=self.frictions.get(one.name)) if isinstance(one, Obstacle) else one for one in found
-        )
+        return tuple(replace(one, **self.own.get(one.name, {})) if isinstance(one, Obstacle) else one for one in found)
 
     def about(self, origin: Vector) -> ShotContact:
         """The same with points counted from another origin (3,) [m]."""
@@ -87,9 +85,9 @@ def read_contact(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotC
             prims[name] = clip.prim_path
         except InputError as error:
             place.pass_on(error)
-    frictions = {name: table.friction for name, table in shot.obstacles.items()}
+    own = {name: {"thickness": o.thickness, "friction": o.friction} for name, o in shot.obstacles.items()}
     whole = told if isinstance(told, ContactTable) else ContactTable()
-    return ShotContact(whole, things, tuple(inputs), prims, frictions)
+    return ShotContact(whole, things, tuple(inputs), prims, own)
 
 
 def _clip(table: SourceTable, rate: float, takes: Path) -> tuple[Clip, Path]:

@@ -145,17 +145,25 @@ class ObstacleObject:
     source: SourceTable = key(
         Table(SourceTable, "{ file = 'hero.usd', prim = '/hero' }", SourceTable.check), "what it is and how it moves"
     )
+    thickness: float | None = key(
+        Number(0.0, 1.0), "m that stays open between it and the shell's middle surface", None,
+        otherwise="physics.contact.thickness",
+    )  # fmt: skip
     friction: float | None = key(
         Number(0.0, 100.0), "coefficient of friction between it and the shell", None,
         otherwise="physics.contact.friction",
     )  # fmt: skip
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """A plane rubs as everything does."""
-        if self.friction is not None and self.source is not None and self.source.plane is not None:
-            place.at("friction").refuse(
-                "planes have the friction of contact", got=self.friction, remedy="[physics] contact = { friction = … }"
-            )
+        """A plane is as thick and rubs as everything does."""
+        if self.source is None or self.source.plane is None:
+            return
+        for name in ("thickness", "friction"):
+            if getattr(self, name) is not None:
+                place.at(name).refuse(
+                    f"planes have the {name} of contact", got=getattr(self, name),
+                    remedy=f"[physics] contact = {{ {name} = … }}",
+                )  # fmt: skip
 
     @property
     def files(self) -> list[Path]:

@@ -46,7 +46,7 @@ def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
     """Whether nothing cuts anything at points x (n, 3), and all keep the gap that must stay open."""
     points = surfaces.together(x, time)
     for pairing, size in surfaces.pairings:
-        if pairing.intersects(points[:size]) or not pairing.near(points[:size]).closest() > surfaces.gap:
+        if pairing.intersects(points[:size]) or not pairing.near(points[:size]).closest() > pairing.gap:
             return False
     return all(((x - plane.point) @ plane.normal > surfaces.gap).all() for plane in surfaces.planes)
 
