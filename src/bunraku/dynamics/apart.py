@@ -14,7 +14,7 @@ import numpy as np
 
 from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
 
-from .minimise import Direction, NewtonSettings, Progress, conjugate
+from .minimise import Direction, NewtonSettings, Progress, conjugate, parabola_minimum
 
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
@@ -23,6 +23,7 @@ _ASTRAY = 3.0  # sizes of the body
 _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked whether they leave room
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
+_WHOLE = 0.7  # of a share, or more up to twice that, which a parabola asks for: all of it will do
 _CROWDED = 0.2  # share of a step below which obstacles wait for the shell to make room
 
 
@@ -74,7 +75,8 @@ def _minimise(
 ) -> Outcome:
     small = settings.tolerance * settings.length
     age, before = settings.reuse, None  # how often the factor has served; gradient, Newton step and direction
-    while run.iterations < settings.contact_limit:
+    cut = 0  # steps that surfaces on the way cut short
+    while run.iterations < settings.limit and cut < settings.contact_limit:
         gradient = problem.gradient(run.x, run.multipliers)
         whole = gradient + touch.drive(run.x)
         fresh = age >= settings.reuse
@@ -99,7 +101,8 @@ def _minimise(
                 return Outcome.CONVERGED
         on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
         along = step if on_the_way else conjugate(gradient, step, before)
-        share = _search(problem, touch, run, along, multipliers)
+        slope = None if on_the_way else float(np.sum(along * gradient))
+        share = _search(problem, touch, run, along, multipliers, slope)
         if (share is None or share < _HELD_UP) and touch.pinch(run.x):
             age, before = settings.reuse, None
             continue
@@ -108,6 +111,7 @@ def _minimise(
                 break
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
             continue
+        cut += share < _HELD_UP
         if share < _CROWDED:
             touch.slow(run.x, along)
         elif share >= 1.0:
@@ -115,14 +119,17 @@ def _minimise(
         run.x, run.multipliers = run.x + share * along, multipliers
         touch.advance(share)
         touch.waits = not touch.arrived and share < _CROWDED
-        before = None if on_the_way or share < 1.0 else (gradient, step, along)
+        before = None if on_the_way or share < _CROWDED else (gradient, step, along)
         if touch.busy(run.x):
-            age, before = settings.reuse, None  # surfaces that come near or part are not what the factor knows
+            age = settings.reuse  # surfaces that come near or part are not what the factor knows
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 
-def _search(problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector) -> float | None:
-    """The share of a step that can be gone and does not raise the merit; None if there is none.
+def _search(
+    problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector, slope: float | None
+) -> float | None:
+    """The share of a step that can be gone and does not raise the merit; None if there is none. With the `slope` of
+    the merit along the step, where that is known, the lowest point of a parabola is tried too.
 
     Obstacles on their way do work: the merit may rise by as much as they do, at the larger of their forces before and
     after. Where they come into reach of the shell only the latter is not zero.
@@ -133,6 +140,8 @@ def _search(problem: Problem, touch: Touching, run: Progress, step: Points, mult
     pushing = max(touch.on_obstacles(run.x), 0.0)
     share = touch.max_step(run.x, step)
     share = 1.0 if share >= 1.0 else _BACK_OFF * share
+    if slope is not None:
+        share = _lowest(problem, touch, run, step, before, share, slope)
     for _ in range(_MOST_CUTS):
         x = run.x + share * step
         ahead = problem.value(x, none, share) + (1.0 - share) * missed
@@ -144,3 +153,19 @@ def _search(problem: Problem, touch: Touching, run: Progress, step: Points, mult
                 return share
         share *= 0.5
     return None
+
+
+def _lowest(
+    problem: Problem, touch: Touching, run: Progress, step: Points, before: float, share: float, slope: float
+) -> float:
+    """The share of a step at which a parabola says that Φ is lowest, where that is lower, and free; it may be more
+    than the whole."""
+    none = np.zeros_like(run.multipliers)
+    rise = problem.value(run.x + share * step, none) - before
+    fraction = parabola_minimum(share * slope, rise)
+    if _WHOLE < fraction < 2.0 * _WHOLE or (fraction > 1.0 > share):
+        return share
+    other = fraction * share
+    if fraction > 1.0 and touch.max_step(run.x, other * step) < 1.0:
+        return share
+    return other if problem.value(run.x + other * step, none) - before < min(rise, 0.0) else share

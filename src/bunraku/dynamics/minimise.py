@@ -29,7 +29,8 @@ class NewtonSettings:
     limit: int = 150
     """stop after this many iterations; accepted if the last step was below ten tolerances"""
     contact_limit: int = 40
-    """the same among surfaces that touch; what is reached then is free of intersections and is taken"""
+    """stop after this many iterations that surfaces in the way have cut short; what is reached then is free of
+    intersections and is taken"""
     reuse: int = 5
     """iterations that share one factorisation"""
     single: bool = True
@@ -198,7 +199,7 @@ def _search(problem: Problem, run: Progress, along: Points, gradient: Points) ->
     slope = float(np.sum(along * gradient))
     whole = run.x + along
     at_whole = problem.value(whole, run.multipliers)
-    fraction = _parabola_minimum(slope, at_whole - value)
+    fraction = parabola_minimum(slope, at_whole - value)
     if at_whole <= value and 0.7 < fraction < 1.4:
         return whole
     if abs(slope) <= _ROUNDING * abs(value) and _flatter(problem, run, whole, along, slope):
@@ -223,7 +224,7 @@ def _flatter(problem: Problem, run: Progress, whole: Points, along: Points, slop
     return abs(float(np.sum(along * problem.gradient(whole, run.multipliers)))) <= 0.5 * abs(slope)
 
 
-def _parabola_minimum(slope: float, rise: float) -> float:
+def parabola_minimum(slope: float, rise: float) -> float:
     """Where the parabola with p(0) = 0, p'(0) = slope, p(1) = rise is lowest; kept between 0.1 and 4."""
     if not np.isfinite(rise):
         return 0.5
