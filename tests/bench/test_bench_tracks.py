@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bunraku.bench import BENCHES, tracks
+from bunraku.bench.spent import Run, Spent
 from bunraku.dynamics import PARTS, ImplicitEuler
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -70,7 +71,7 @@ def test_measuring_the_same_iteration_does_not_change_the_run() -> None:
     ends = []
     for between in (False, True):
         one = scene("box")
-        runs = [tracks._Run(job, warm_up=0) for job in (one.tracked, one.untracked)]
+        runs = [Run(job, warm_up=0) for job in (one.tracked, one.untracked)]
         states = []
         for _ in range(2):
             states = [run.advance().state for run in runs]
@@ -103,5 +104,5 @@ def test_the_page_of_speed_has_these_tables_and_scenes() -> None:
 
 
 def _unmeasured(name: str) -> tracks.Row:
-    nothing = tracks.Spent(np.ones(1), 1, 1, dict.fromkeys((*PARTS, "total"), 1.0))
+    nothing = Spent(np.ones(1), 1, 1, dict.fromkeys((*PARTS, "total"), 1.0))
     return tracks.Row(scene(name), nothing, nothing, nothing, (1.0, 1.0), 1.0)
