@@ -102,7 +102,7 @@ def test_stiffness_is_the_hessian_but_for_the_turning_of_normals(kind: str, gap:
     true, turning = differenced(touch.gradient, x, h), along * differenced(normals, x, h)
     blocks = dense(scene, *touch.blocks(x))
     size = np.abs(blocks).max()
-    assert size > 0.01 * STIFFNESS
+    assert size > 0.1 * STIFFNESS
     # Differences are wrong by h²/6 of a third derivative: (h/(0.4 reach))², some ten times.
     assert blocks == pytest.approx(true - turning, abs=1e-4 * size)
     assert np.abs(turning).max() > 0.0 or kind == "vertex, plane"

@@ -60,7 +60,7 @@ def test_regions_behind_their_guide_are_said_to_give_way() -> None:
     """
     mesh, floor = lying(2, 0.05), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
     shell, tests = bk.hierarchy(mesh, levels=1)
-    times = np.arange(29) / 24
+    times = np.arange(25) / 24
     depth = np.where(times < 0.35, np.minimum(times / 0.2, 1.0), 0.0)
 
     def pose(down: float) -> Points:
