@@ -7,8 +7,9 @@ import pytest
 
 import bunraku as bk
 from bunraku.collision import Obstacle, Plane, sphere
-from bunraku.contracts import InputError, Points
+from bunraku.contracts import InputError, Points, State
 from bunraku.geometry import TriMesh
+from bunraku.materials import MaterialBlend
 from bunraku.testing import check_apart, sheet
 
 CLOTH = bk.ShellMaterial(young=2e4, poisson=0.3, thickness=2e-3, density=300.0, stretch_damping=0.01)
@@ -78,6 +79,38 @@ def test_regions_behind_their_guide_are_said_to_give_way() -> None:
     assert missed[up_again].any()  # it takes a while to catch up
     assert not missed[-1].any()
     assert (take.animation.points[:, :, 1] > 2e-3).all()
+
+
+def two_layers(apart: float) -> TriMesh:
+    """Two sheets of 0.4 m, one above the other."""
+    low, high = lying(4, 0.0), lying(4, apart)
+    return TriMesh(np.concatenate([low.rest, high.rest]), np.concatenate([low.faces, high.faces + low.point_count]))
+
+
+@pytest.mark.parametrize("apart", [0.1, 6e-3, 3e-3])
+def test_layers_that_are_near_at_rest_keep_less_open(apart: float, caplog: pytest.LogCaptureFixture) -> None:
+    """Of 6 mm with a thickness of 2 mm nine tenths of the rest are the reach; of 3 mm half stays open, and a tenth of
+    the usual reach is left.
+    """
+    mesh = two_layers(apart)
+    surfaces = bk.Contact().surfaces(mesh, MaterialBlend.uniform(CLOTH, len(mesh.faces)), 0.0)
+    usual = 0.2 * 0.1 * (2 + np.sqrt(2)) / 3  # a fifth of two sides and a diagonal
+    gap, reach = {0.1: (2e-3, usual), 6e-3: (2e-3, 0.9 * 4e-3), 3e-3: (1.5e-3, 0.1 * usual)}[apart]
+    assert (surfaces.gap, surfaces.felt_within) == pytest.approx((gap, reach), rel=1e-9)
+    touch = surfaces.at(State(0.0, mesh.rest.reshape(-1), np.zeros(mesh.rest.size)), 0.01)
+    assert touch.busy(mesh.rest) == (apart < 6e-3)
+    said = "are 0.003 m apart at rest: half of that, not the thickness 0.002 m"
+    assert (said in caplog.text) == (apart < 6e-3)
+
+
+def test_what_is_sewn_or_does_not_feel_itself_may_be_near_at_rest() -> None:
+    mesh = two_layers(3e-3)
+    blend = MaterialBlend.uniform(CLOTH, len(mesh.faces))
+    half = mesh.point_count // 2
+    every = np.stack([np.tile(np.arange(half), half), np.repeat(np.arange(half, 2 * half), half)], axis=1)
+    for contact, sewn in ((bk.Contact(self_contact=False), None), (bk.Contact(), every)):
+        surfaces = contact.surfaces(mesh, blend, 0.0, sewn)
+        assert surfaces.gap == pytest.approx(CLOTH.thickness, rel=1e-12) and surfaces.reach == 0.0
 
 
 @pytest.mark.parametrize(
