@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import bunraku as bk
-from bunraku.collision import Obstacle, Plane, sphere
-from bunraku.contracts import InputError, Points, State
+from bunraku.collision import Obstacle, Plane, Touch, sphere
+from bunraku.contracts import InputError, Outcome, Points, State
+from bunraku.direction import Job
+from bunraku.direction.track import tracking_job
+from bunraku.dynamics import ImplicitEuler
 from bunraku.geometry import TriMesh
 from bunraku.materials import MaterialBlend
 from bunraku.testing import check_apart, sheet
@@ -53,6 +56,71 @@ def test_a_sheet_lies_on_a_floor_at_its_thickness() -> None:
     assert take.report["closest"][-1] == pytest.approx(height.min())
     fallen = bk.track(still(mesh, 9), mesh, None, material=CLOTH, threads=1)
     assert (fallen.animation.points[-1, :, 1] < 0.0).all()
+
+
+def dipping(frames: int, press: float = 0.02) -> Job:
+    """Regions over a floor whose guide goes through it within 0.2 s and stays there."""
+    mesh, floor = lying(2, 0.05), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
+    shell, tests = bk.hierarchy(mesh, levels=1)
+    times = np.arange(frames) / 24
+    down = 0.1 * np.minimum(times / 0.2, 1.0)
+    guide = bk.Animation(mesh, times, mesh.rest - np.array([0.0, 1.0, 0.0]) * down[:, None, None])
+    return tracking_job(
+        guide, shell, tests, material=CLOTH, contact=bk.Contact(obstacles=[floor], press=press), threads=1,
+        tolerance=4e-4, substeps=1,
+    )  # fmt: skip
+
+
+def test_what_a_region_takes_without_contact_is_kept_while_it_yields() -> None:
+    """To the last bit, whatever the floor does to it: here, where the guide goes down steadily, its weight."""
+    job = dipping(10)
+    frames = list(job.frames())
+    taken = np.stack([frame.state.memory["contact.free_force"] for frame in frames[1:]])
+    missed = np.stack([frame.report["residual"] for frame in frames[1:]]) > 0.01
+    assert missed[-3:].all() and not missed[0].any()
+    assert (taken[-3:] == taken[-1]).all()
+    assert taken.sum(axis=1) == pytest.approx(np.full(9, 9.81 * job.facts["mass"]), rel=1e-9)
+
+
+def test_a_run_among_surfaces_resumes_to_the_same_bytes() -> None:
+    """By a new stepper, from a frame on which something touches."""
+    whole = list(dipping(8).frames())
+    assert int(whole[5].report["pairs"]) > 0
+    rest = list(dipping(8).frames(after=whole[5]))
+    assert len(rest) == 2 and rest[-1].state.q.tobytes() == whole[-1].state.q.tobytes()
+    assert sorted(rest[-1].state.memory) == sorted(whole[-1].state.memory)
+    for key, value in rest[-1].state.memory.items():
+        assert np.array_equal(value, whole[-1].state.memory[key]), key
+
+
+def test_what_a_solve_at_its_limit_leaves_behind_is_said_to_give_way() -> None:
+    """A guide that may press without end never yields, and cannot be met: on the first frame that misses it, only the
+    limit of the solve tells why."""
+    job = dipping(8, press=1e9)
+    assert isinstance(job.stepper, ImplicitEuler)
+    hasty, state = job.stepper.with_settings(contact_limit=3), job.start
+    missed = np.zeros(9, dtype=bool)
+    while not missed.any():
+        assert state.time < 7 / 24
+        solution = hasty.step(state, 1 / 24)
+        state = solution.value
+        missed = np.linalg.norm(solution.stats["residual"].reshape(-1, 3), axis=1) > 1e-6
+        assert (solution.stats["gives_way"] == missed).all()
+        assert solution.outcome is Outcome.ITERATION_LIMIT or not missed.any()
+
+
+def test_the_barrier_is_as_stiff_as_the_shell_and_its_inertia() -> None:
+    """Elastic stiffness is found once; inertia is that of the step."""
+    job = dipping(4)
+    assert isinstance(job.stepper, ImplicitEuler)
+    mass = job.facts["mass"] / job.mesh.point_count
+    found = []
+    for dt in (1 / 24, 1 / 48):
+        touch = job.stepper.freeze(job.start, dt).touch
+        assert isinstance(touch, Touch) and touch.shell_stiffness is not None
+        assert touch.inertia == pytest.approx(mass / dt**2, rel=1e-12)
+        found.append(touch.stiffness / (float(touch.shell_stiffness) + touch.inertia))
+    assert found[0] == pytest.approx(found[1], rel=1e-12) and found[0] > 0.0
 
 
 def test_regions_behind_their_guide_are_said_to_give_way() -> None:
