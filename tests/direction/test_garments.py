@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from bunraku import Animation, Contact, InputError, Obstacle, Pin, Seam, Take, TriMesh, capsule, sphere, track
 from bunraku.contracts import Flags, Integers, Points
 from bunraku.direction.pins import Bodies, pin_constraint
+from bunraku.direction.track.holding import touching
 from bunraku.direction.track.seams import seam_constraints, sewn_pairs
 from bunraku.geometry import closest_points, faces_through, intersecting_faces
 from bunraku.materials import MaterialBlend, as_material
@@ -93,6 +94,20 @@ def test_attached_vertices_stay_clear_of_the_surface_they_are_attached_to() -> N
     np.testing.assert_allclose(found[:2], clear, rtol=1e-6)
     np.testing.assert_allclose(goals[2], far, rtol=0, atol=1e-12)
     assert (np.linalg.norm(goals, axis=1) > 0.2).all()  # outside, also the one that lay on the surface
+
+
+def test_attached_vertices_begin_where_they_feel_nothing_of_their_body() -> None:
+    """Beyond the gap and the reach of contact: two millimetres above a ball they are lifted out of it."""
+    ball = Obstacle(sphere((0, 0, 0), 0.15, 0.05), name="hero")
+    shell = grid_mesh(np.linspace(-0.02, 0.02, 3), np.linspace(-0.02, 0.02, 3))
+    shell = shell.with_rest(shell.rest + np.array([0.0, 0.152, 0.0]))
+    blend = MaterialBlend.uniform(as_material(CLOTH), len(shell.faces))
+    surfaces, bodies = touching(Contact(obstacles=[ball], thickness=0.001), (), shell, blend, 0.0)
+    assert surfaces is not None
+    pin = pin_constraint(Pin([4], to="hero"), shell, shell.rest, np.ones(9), _still(shell), None, bodies)
+    goal = pin.goals(0.0)
+    (away,) = closest_points(goal[None], ball.mesh).distances
+    assert away == pytest.approx(0.001 + surfaces.felt_within, rel=1e-6) and away > 0.002
 
 
 def test_attached_cloth_hangs_from_a_moving_body_and_touches_nothing() -> None:
