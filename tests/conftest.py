@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import settings
+from kernels import forget_stale
 
 from bunraku.geometry import TriMesh
 from bunraku.materials import MaterialBlend, ShellMaterial
@@ -12,6 +16,12 @@ from bunraku.testing import sheet
 
 settings.register_profile("bunraku", deadline=None)  # the first example may have to compile a kernel
 settings.load_profile("bunraku")
+
+
+def pytest_configure() -> None:
+    """Before any worker begins, kernels that call changed ones of other files are thrown away."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        forget_stale(Path(__file__).resolve().parents[1] / "src" / "bunraku")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,18 @@ def _name(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    """A file, read once."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def _imports(path: Path) -> list[str]:
     """Dotted names of everything a file imports, relative ones resolved; functions' own imports included."""
     package = ["bunraku", *path.relative_to(SOURCE).parent.parts]
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -118,7 +126,7 @@ def test_libraries_do_not_print() -> None:
     """Library code logs; only the command line prints."""
     printing = []
     for path in _files():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
                 printing.append(f"{_name(path)}:{node.lineno}")
     assert [place for place in printing if not place.startswith("cli/")] == []

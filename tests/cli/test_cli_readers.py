@@ -35,7 +35,9 @@ def test_broken_pipes_do_not_stop_a_run(folder, way: str):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("way", ["bar", "plain", "json"])
+@pytest.mark.parametrize(
+    "way", ["bar", pytest.param("plain", marks=pytest.mark.slow), pytest.param("json", marks=pytest.mark.slow)]
+)
 def test_a_full_device_does_not_stop_a_run(folder, way: str):
     with open("/dev/full", "w") as full:
         done = subprocess.run([*RUN, way], cwd=folder.path, stdout=full, stderr=full, check=False)
@@ -54,10 +56,10 @@ def test_closed_streams_do_not_stop_a_run(folder, way: str):
         assert lines[0].startswith("Direction met")  # and nothing that was meant for the other stream
 
 
-def test_a_refusal_with_no_one_to_hear_it_keeps_its_exit_code(folder):
+@pytest.mark.parametrize("way", ["json", pytest.param("plain", marks=pytest.mark.slow)])
+def test_a_refusal_with_no_one_to_hear_it_keeps_its_exit_code(folder, way: str):
     pipe = gone()
-    for way in ("plain", "json"):
-        words = [sys.executable, "-m", "bunraku", "run", "gone.toml", "--progress", way]
-        done = subprocess.run(words, cwd=folder.path, stdout=pipe, stderr=pipe, check=False)
-        assert done.returncode == 2
+    words = [sys.executable, "-m", "bunraku", "run", "gone.toml", "--progress", way]
+    done = subprocess.run(words, cwd=folder.path, stdout=pipe, stderr=pipe, check=False)
+    assert done.returncode == 2
     os.close(pipe)

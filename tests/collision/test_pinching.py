@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from closing import SIZE, Closing, balls, box, boxes, layers, look, pressed_to_floor, times, wedge
-from pairs import DT, REACH, STIFFNESS, triangles
+from pairs import DT, REACH, STIFFNESS, single, triangles
 
 from bunraku.collision import Obstacle, Surfaces, Touch, sphere
+from bunraku.collision.pinching import CLEAR
+from bunraku.collision.releasing import _meeting
 from bunraku.contracts import Points, State
 from bunraku.direction import Frame
 from bunraku.direction.track import painted
@@ -122,6 +124,17 @@ def test_let_go_only_where_nothing_is_crossed() -> None:
     assert again(x + 0.5 * REACH * UP, 0.0) == 0
     tilted = x + np.array([[0, 0, 0], [0, 0, 0], [0, 0, 3.0 * REACH]])
     assert again(tilted, 0.0) == 1  # crosses the upper plate: the one that is beyond
+
+
+@pytest.mark.parametrize(("share", "meets"), [(0.5 * CLEAR, True), (2.0 * CLEAR, False)])
+def test_what_is_let_go_keeps_clear_of_planes_too_but_not_of_itself(share: float, meets: bool) -> None:
+    """Elements of the shell that are nearer to an obstacle than they must be when they are let go."""
+    scene = single("vertex, plane", 0.004, share)
+    found = _meeting(scene.surfaces, scene.x)
+    assert found.tolist() == ([[0, -1, -1, -1]] if meets else [])
+    for kind in ("vertex, vertex", "vertex, face", "edges"):
+        own = single(kind, 0.004, share)
+        assert not len(_meeting(own.surfaces, own.x))
 
 
 def short() -> Closing:

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import bunraku as bk
-from bunraku.collision import Obstacle, Plane, sphere
-from bunraku.contracts import InputError, Points
+from bunraku.collision import Obstacle, Plane, Touch, sphere
+from bunraku.contracts import InputError, Outcome, Points, State
+from bunraku.direction import Frame, Job
+from bunraku.direction.track import tracking_job
+from bunraku.dynamics import ImplicitEuler
 from bunraku.geometry import TriMesh
+from bunraku.materials import MaterialBlend
 from bunraku.testing import check_apart, sheet
 
 CLOTH = bk.ShellMaterial(young=2e4, poisson=0.3, thickness=2e-3, density=300.0, stretch_damping=0.01)
@@ -54,13 +58,91 @@ def test_a_sheet_lies_on_a_floor_at_its_thickness() -> None:
     assert (fallen.animation.points[-1, :, 1] < 0.0).all()
 
 
+def dipping(frames: int, press: float = 0.02) -> Job:
+    """Regions over a floor whose guide goes through it within 0.2 s and stays there."""
+    mesh, floor = lying(2, 0.05), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
+    shell, tests = bk.hierarchy(mesh, levels=1)
+    times = np.arange(frames) / 24
+    down = 0.1 * np.minimum(times / 0.2, 1.0)
+    guide = bk.Animation(mesh, times, mesh.rest - np.array([0.0, 1.0, 0.0]) * down[:, None, None])
+    return tracking_job(
+        guide, shell, tests, material=CLOTH, contact=bk.Contact(obstacles=[floor], press=press), threads=1,
+        tolerance=4e-4, substeps=1,
+    )  # fmt: skip
+
+
+def test_what_a_region_takes_without_contact_is_kept_while_it_yields() -> None:
+    """To the last bit, whatever the floor does to it: here, where the guide goes down steadily, its weight."""
+    job = dipping(10)
+    frames = list(job.frames())
+    taken = np.stack([frame.state.memory["contact.free_force"] for frame in frames[1:]])
+    missed = np.stack([frame.report["residual"] for frame in frames[1:]]) > 0.01
+    assert missed[-3:].all() and not missed[0].any()
+    assert (taken[-3:] == taken[-1]).all()
+    assert taken.sum(axis=1) == pytest.approx(np.full(9, 9.81 * job.facts["mass"]), rel=1e-9)
+
+
+def test_a_run_among_surfaces_resumes_to_the_same_bytes() -> None:
+    """By a new stepper, from a frame on which a sheet slides down another: the order of its matrix is that of the room
+    the run had made for pairs by then."""
+
+    def frames(after: Frame | None = None) -> list[Frame]:
+        mesh = two_layers(0.03)
+        slope = mesh.with_rest(mesh.rest + np.outer(mesh.rest[:, 0], [0.0, 0.5, 0.0]))
+        pins = bk.Pin(np.arange(mesh.point_count // 2))
+        job = tracking_job(
+            still(slope, 13), slope, None, material=CLOTH, contact=bk.Contact(friction=0.0), pins=pins, threads=1,
+            tolerance=4e-4, substeps=1,
+        )  # fmt: skip
+        return list(job.frames(after=after))
+
+    whole = frames()
+    kept, room = (whole[k].state.memory["contact.pairs"] for k in (9, 10))
+    assert int(whole[10].report["pairs"]) > 0 and np.array_equal(kept, room)
+    rest = frames(whole[9])
+    assert len(rest) == 3 and rest[-1].state.q.tobytes() == whole[-1].state.q.tobytes()
+    assert sorted(rest[-1].state.memory) == sorted(whole[-1].state.memory)
+    for key, value in rest[-1].state.memory.items():
+        assert np.array_equal(value, whole[-1].state.memory[key]), key
+
+
+def test_what_a_solve_at_its_limit_leaves_behind_is_said_to_give_way() -> None:
+    """A guide that may press without end never yields, and cannot be met: on the first frame that misses it, only the
+    limit of the solve tells why."""
+    job = dipping(8, press=1e9)
+    assert isinstance(job.stepper, ImplicitEuler)
+    hasty, state = job.stepper.with_settings(contact_limit=3), job.start
+    missed = np.zeros(9, dtype=bool)
+    while not missed.any():
+        assert state.time < 7 / 24
+        solution = hasty.step(state, 1 / 24)
+        state = solution.value
+        missed = np.linalg.norm(solution.stats["residual"].reshape(-1, 3), axis=1) > 1e-6
+        assert (solution.stats["gives_way"] == missed).all()
+        assert solution.outcome is Outcome.ITERATION_LIMIT or not missed.any()
+
+
+def test_the_barrier_is_as_stiff_as_the_shell_and_its_inertia() -> None:
+    """Elastic stiffness is found once; inertia is that of the step."""
+    job = dipping(4)
+    assert isinstance(job.stepper, ImplicitEuler)
+    mass = job.facts["mass"] / job.mesh.point_count
+    found = []
+    for dt in (1 / 24, 1 / 48):
+        touch = job.stepper.freeze(job.start, dt).touch
+        assert isinstance(touch, Touch) and touch.shell_stiffness is not None
+        assert touch.inertia == pytest.approx(mass / dt**2, rel=1e-12)
+        found.append(touch.stiffness / (float(touch.shell_stiffness) + touch.inertia))
+    assert found[0] == pytest.approx(found[1], rel=1e-12) and found[0] > 0.0
+
+
 def test_regions_behind_their_guide_are_said_to_give_way() -> None:
     """A guide dips through a floor and comes up at once: regions are missed while they are held off and while they
     catch up, and on every frame the report names just those.
     """
     mesh, floor = lying(2, 0.05), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))
     shell, tests = bk.hierarchy(mesh, levels=1)
-    times = np.arange(29) / 24
+    times = np.arange(25) / 24
     depth = np.where(times < 0.35, np.minimum(times / 0.2, 1.0), 0.0)
 
     def pose(down: float) -> Points:
@@ -78,6 +160,38 @@ def test_regions_behind_their_guide_are_said_to_give_way() -> None:
     assert missed[up_again].any()  # it takes a while to catch up
     assert not missed[-1].any()
     assert (take.animation.points[:, :, 1] > 2e-3).all()
+
+
+def two_layers(apart: float) -> TriMesh:
+    """Two sheets of 0.4 m, one above the other."""
+    low, high = lying(4, 0.0), lying(4, apart)
+    return TriMesh(np.concatenate([low.rest, high.rest]), np.concatenate([low.faces, high.faces + low.point_count]))
+
+
+@pytest.mark.parametrize("apart", [0.1, 6e-3, 3e-3])
+def test_layers_that_are_near_at_rest_keep_less_open(apart: float, caplog: pytest.LogCaptureFixture) -> None:
+    """Of 6 mm with a thickness of 2 mm nine tenths of the rest are the reach; of 3 mm half stays open, and a tenth of
+    the usual reach is left.
+    """
+    mesh = two_layers(apart)
+    surfaces = bk.Contact().surfaces(mesh, MaterialBlend.uniform(CLOTH, len(mesh.faces)), 0.0)
+    usual = 0.2 * 0.1 * (2 + np.sqrt(2)) / 3  # a fifth of two sides and a diagonal
+    gap, reach = {0.1: (2e-3, usual), 6e-3: (2e-3, 0.9 * 4e-3), 3e-3: (1.5e-3, 0.1 * usual)}[apart]
+    assert (surfaces.gap, surfaces.felt_within) == pytest.approx((gap, reach), rel=1e-9)
+    touch = surfaces.at(State(0.0, mesh.rest.reshape(-1), np.zeros(mesh.rest.size)), 0.01)
+    assert touch.busy(mesh.rest) == (apart < 6e-3)
+    said = "are 0.003 m apart at rest: half of that, not the thickness 0.002 m"
+    assert (said in caplog.text) == (apart < 6e-3)
+
+
+def test_what_is_sewn_or_does_not_feel_itself_may_be_near_at_rest() -> None:
+    mesh = two_layers(3e-3)
+    blend = MaterialBlend.uniform(CLOTH, len(mesh.faces))
+    half = mesh.point_count // 2
+    every = np.stack([np.tile(np.arange(half), half), np.repeat(np.arange(half, 2 * half), half)], axis=1)
+    for contact, sewn in ((bk.Contact(self_contact=False), None), (bk.Contact(), every)):
+        surfaces = contact.surfaces(mesh, blend, 0.0, sewn)
+        assert surfaces.gap == pytest.approx(CLOTH.thickness, rel=1e-12) and surfaces.reach == 0.0
 
 
 @pytest.mark.parametrize(

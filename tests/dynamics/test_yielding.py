@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
+from bunraku.dynamics.pressing import Pressed
 from bunraku.dynamics.yielding import Yielding
 from bunraku.testing import falls_as
 from bunraku.testing.differences import ROUNDING
@@ -72,3 +74,68 @@ def test_conditions_do_not_let_go_and_take_hold_for_ever() -> None:
     found = Yielding(TRIPLES, CAPS, STIFFNESS, SHARP)
     changes = [found.revise(np.zeros(6), np.full(6, 9.0 if k % 2 == 0 else 0.0)) for k in range(100)]
     assert 2 <= sum(changes) < 20 and found.rows_that_yield(6).all()
+
+
+# Among surfaces that touch
+
+PRESS = np.array([1.0, 1.0, 1.0])
+
+
+def pressed(own: list[float], touched: list[bool] | None = None, *, alone: bool = True) -> Pressed:
+    """Contact that causes so much [N] of each of three conditions, which are neighbours unless `alone`."""
+    force = np.outer(own, [0.0, 1.0, 0.0])
+    around = np.eye(3, dtype=np.int64) if alone else np.ones((3, 3), dtype=np.int64)
+    share = np.abs(own) if alone else np.full(3, np.abs(own).max())
+    flags = np.ones(3, dtype=bool) if touched is None else np.array(touched)
+    return Pressed(flags, share, force, sparse.csr_array(around))
+
+
+def pulling(*sizes: float) -> np.ndarray:
+    """(9,) multipliers of three conditions."""
+    return np.outer(sizes, [0.0, 1.0, 0.0]).reshape(-1)
+
+
+def among(free: list[float]) -> Yielding:
+    """Three hard conditions without caps of their own."""
+    infinite = np.full(3, np.inf)
+    return Yielding(np.arange(9).reshape(3, 3), infinite, infinite, SHARP, PRESS, np.array(free))
+
+
+AWAY = np.full(9, 0.1)
+
+
+def test_a_condition_yields_to_contact_that_causes_half_of_what_is_too_much() -> None:
+    """What it took while free is 4 N, and it may press with 1 N: 6 N are too much, if 3 N of them are contact's."""
+    found = among([4.0, 4.0, 4.0])
+    assert found.revise(AWAY, pulling(6.0, 6.0, 4.9), pressed([3.1, 2.9, 4.0]))
+    assert found.gives_way.tolist() == [True, False, False]
+    assert np.linalg.norm(found.pull(np.full(9, 1e3), np.zeros(9))[:3]) == pytest.approx(5.0, rel=1e-6)
+    # What contact does not cause has proved that it needs so much: 10 % beyond it is too much from now on.
+    assert not found.revise(AWAY, pulling(0.0, 6.5, 0.0), pressed([6.5, 6.5, 0.0]))
+    assert found.revise(AWAY, pulling(0.0, 6.7, 0.0), pressed([6.7, 6.7, 0.0]))
+    assert found.gives_way.tolist() == [True, True, False]
+
+
+def test_what_is_not_touched_does_not_yield_and_what_is_free_is_held_again() -> None:
+    found = among([0.0, 0.0, 0.0])
+    assert not found.revise(AWAY, pulling(9.0, 9.0, 9.0), pressed([9.0, 9.0, 9.0], [False] * 3))
+    assert found.revise(AWAY, pulling(9.0, 9.0, 9.0), pressed([9.0, 9.0, 9.0]))
+    assert found.gives_way.all()
+    assert found.revise(AWAY, pulling(1.0, 1.0, 1.0), pressed([0.0, 9.0, 9.0], [False, True, True]))
+    assert found.gives_way.tolist() == [False, True, True]
+    assert not found.rows_that_yield(9)[:3].any()
+
+
+def test_neighbours_of_one_that_yields_yield_with_it() -> None:
+    """They would pull against contact in its stead: what contact does to either of them counts."""
+    for alone in (True, False):
+        found = among([0.0, 0.0, 0.0])
+        assert found.revise(AWAY, pulling(9.0, 9.0, 0.5), pressed([9.0, 0.0, 0.0], alone=alone))
+        assert found.gives_way.tolist() == [True, not alone, False]
+
+
+def test_what_was_missed_still_yields_where_something_is_in_its_way() -> None:
+    found = among([2.0, 2.0, 2.0])
+    found.begin(np.array([True, True, False]), pressed([0.0] * 3, [True, False, True]))
+    assert found.gives_way.tolist() == [True, False, False]
+    assert found.rows_that_yield(9).reshape(3, 3).all(axis=1).tolist() == [True, False, False]

@@ -209,9 +209,10 @@ def test_too_many_poses_for_a_small_file_are_refused(tmp_path: Path) -> None:
         bk.read_skeleton(write(tmp_path, text + f"MOTION\nFrames: {frames}\nFrame Time: 1\n" + "2\n" * frames))
 
 
-def test_broken_bytes_give_sentences(tmp_path: Path) -> None:
-    refused = survive(lambda path: bk.read_skeleton(path, unit="m"), tmp_path / "mutant.bvh", ARM.encode(), 3000)
-    assert refused > 1500
+@pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_broken_bytes_give_sentences(tmp_path: Path, count: int) -> None:
+    refused = survive(lambda path: bk.read_skeleton(path, unit="m"), tmp_path / "mutant.bvh", ARM.encode(), count)
+    assert refused > count // 2
 
 
 def test_other_readers_point_here(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def check(folder: Path, jobs: list[tuple[Path, int, int]]) -> list[str]:
 def test_damaged_files(tmp_path: Path) -> None:
     """Most binary ones cost a process each, so there are few here and many below."""
     found = seeds(tmp_path)
-    outcomes = check(tmp_path, [(found["usda"], 0, 100), (found["usdz"], 0, 20), (found["usdc"], 0, 20)])
+    outcomes = check(tmp_path, [(found["usda"], 0, 60), (found["usdz"], 0, 8), (found["usdc"], 0, 8)])
     assert {f"{kind} {outcome}" for kind in found for outcome in ("read", "refused")} == set(outcomes)
 
 

@@ -130,6 +130,15 @@ def test_frames_are_looked_at_one_by_one() -> None:
     assert check_apart(FACES, [OVER, moved(OVER, [3, 4, 5], [0.1, 0.0, 0.1])]).clean
 
 
+def test_on_a_plane_or_within_its_gap_is_beyond_it() -> None:
+    """Vertices of the lower triangle at heights 0; only the movable ones are asked."""
+    floor = [(np.array([0.0, 0.0, 1.0]), np.zeros(3))]
+    just = moved(OVER, [0], [0.0, 0.0, 1e-12])
+    for x, gap, movable, count in ((OVER, 0.0, 6, 3), (just, 0.0, 6, 2), (just, 0.05, 6, 3), (just, 0.05, 2, 2)):
+        found = survey_apart(FACES, [x], planes=floor, gap=gap, movable=movable, between=False)
+        assert found.beyond.tolist() == [count]
+
+
 @pytest.mark.parametrize(
     ("other", "met"),
     [

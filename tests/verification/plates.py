@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ THICKNESS = 0.1  # [m]; enters only through D
 RIGID = 1e6  # D of a ghost over that of the plate
 
 
+@cache
 def square(kind: str, n: int, seed: int = 0) -> TriMesh:
     """The unit square in z = 0 with n edges a side (n even) and a vertex in its middle."""
     return _MESHES[kind](n, n, np.random.default_rng(seed))

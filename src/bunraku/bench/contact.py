@@ -8,31 +8,29 @@ that a busy neighbour disturbs both alike.
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bunraku.collision import Plane, sphere
-from bunraku.contracts import Solution, State
-from bunraku.direction import Contact, Frame, Job
+from bunraku.direction import Contact, Job
 from bunraku.direction.track import tracking_job
-from bunraku.dynamics import ImplicitEuler
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
 from bunraku.shots import write_demo
 from bunraku.shots.contact_spec import ContactTable
 from bunraku.shots.prepare import prepare
 
+from .spent import Run, Spent
 from .step import sheet
 from .tracks import machine
 
 _RATE = 24.0
 _UP = np.array([0.0, 1.0, 0.0])
-PARTS = ("near", "potential", "blocks", "way", "assemble", "factor", "solve", "other")
+PARTS = ("near", "potential", "blocks", "way", "assemble", "factor", "solve")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,74 +102,26 @@ def _fold(points: np.ndarray, axis: int, gap: float) -> np.ndarray:
     return out
 
 
-@dataclass
-class _Counted:
-    """A stepper that keeps what its steps have spent."""
-
-    stepper: ImplicitEuler
-    iterations: int = 0
-    factorisations: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
-        solution = self.stepper.step(state, dt, last=last)
-        self.iterations += solution.stats["iterations"]
-        self.factorisations += solution.stats["factorisations"]
-        for part, spent in {**solution.stats["seconds"], **solution.stats["contact_seconds"]}.items():
-            self.seconds[part] = self.seconds.get(part, 0.0) + spent
-        return solution
-
-
-class _Run:
-    """One of a scene's runs, a frame at a time."""
-
-    def __init__(self, job: Job, warm_up: int) -> None:
-        assert isinstance(job.stepper, ImplicitEuler)
-        frames = job.frames()
-        last = next(frames)
-        for _ in range(warm_up):
-            last = next(frames)
-        self.count = _Counted(job.stepper)
-        self._frames = replace(job, stepper=self.count).frames(last)
-        self.seconds: list[float] = []
-
-    def advance(self) -> Frame:
-        begin = time.perf_counter()
-        frame = next(self._frames)
-        self.seconds.append(time.perf_counter() - begin)
-        return frame
-
-    @property
-    def per_iteration(self) -> float:
-        """[ms]"""
-        return 1e3 * sum(self.seconds) / max(self.count.iterations, 1)
-
-
 @dataclass(frozen=True, eq=False)
 class Row:
     """A scene as measured."""
 
     name: str
     vertices: int
-    touching: _Run
-    free: _Run
+    touching: Spent
+    free: Spent
     pairs: float
-
-    def share(self, part: str) -> float:
-        """Of the time with contact; "other" is what no part counts."""
-        spent = self.touching.count.seconds
-        counted = sum(spent.get(one, 0.0) for one in PARTS)
-        return (spent["total"] - counted if part == "other" else spent.get(part, 0.0)) / spent["total"]
+    """mean a frame"""
 
 
 def measure(scene: Scene) -> Row:
     """Both runs, in turn."""
-    touching, free = _Run(scene.touching, scene.warm_up), _Run(scene.free, scene.warm_up)
+    touching, free = Run(scene.touching, scene.warm_up), Run(scene.free, scene.warm_up)
     pairs = []
     for _ in range(scene.frames):
         pairs.append(float(touching.advance().report["pairs"]))
         free.advance()
-    return Row(scene.name, scene.touching.mesh.point_count, touching, free, float(np.mean(pairs)))
+    return Row(scene.name, scene.touching.mesh.point_count, touching.spent(), free.spent(), float(np.mean(pairs)))
 
 
 def run(scenes: Sequence[str] = tuple(SCENES), *, threads: int | None = None) -> Iterator[str]:
@@ -186,14 +136,15 @@ def run(scenes: Sequence[str] = tuple(SCENES), *, threads: int | None = None) ->
         row = measure(SCENES[name](threads))
         rows.append(row)
         a, b = row.touching, row.free
-        frame, alone = float(np.median(a.seconds)), float(np.median(b.seconds))
         yield (
-            f"{row.name:<18}{row.vertices:>9}{row.pairs:>8.0f}{frame:>9.3f}{alone:>8.3f}{frame / alone:>7.2f}"
-            f"{a.count.iterations / len(a.seconds):>11.1f}{b.count.iterations / len(b.seconds):>6.1f}"
-            f"{a.per_iteration:>14.1f}{b.per_iteration:>8.1f}{a.per_iteration / b.per_iteration:>7.2f}"
+            f"{row.name:<18}{row.vertices:>9}{row.pairs:>8.0f}{a.frame:>9.3f}{b.frame:>8.3f}{a.frame / b.frame:>7.2f}"
+            f"{a.per_frame[0]:>11.1f}{b.per_frame[0]:>6.1f}"
+            f"{1e3 * a.per_iteration:>14.1f}{1e3 * b.per_iteration:>8.1f}{a.per_iteration / b.per_iteration:>7.2f}"
         )
     yield ""
     yield "where the time goes with contact"
-    yield f"{'scene':<18}" + "".join(f"{part:>11}" for part in PARTS)
+    yield f"{'scene':<18}" + "".join(f"{part:>11}" for part in (*PARTS, "other"))
     for row in rows:
-        yield f"{row.name:<18}" + "".join(f"{100 * row.share(part):>10.0f}%" for part in PARTS)
+        yield f"{row.name:<18}" + "".join(
+            f"{100 * row.touching.share(part, PARTS):>10.0f}%" for part in (*PARTS, "other")
+        )

@@ -12,21 +12,21 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Solution, State, Vector
-from bunraku.direction import Frame, Job
+from bunraku.contracts import State
+from bunraku.direction import Job
 from bunraku.dynamics import PARTS, ImplicitEuler
 from bunraku.numerics import choose, default_threads
 from bunraku.scenes import designed_cloth
 from bunraku.shots import write_demo
 from bunraku.shots.prepare import prepare
 
+from .spent import Run, Spent
 from .step import Iteration, medians
 
 FRAMES = 48
@@ -85,58 +85,6 @@ SCENES: Mapping[str, Callable[[int | None], Scene]] = {
 }
 
 
-@dataclass
-class _Counted:
-    """A stepper that keeps what its steps have spent."""
-
-    stepper: ImplicitEuler
-    iterations: int = 0
-    factorisations: int = 0
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys((*PARTS, "total"), 0.0))
-
-    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
-        solution = self.stepper.step(state, dt, last=last)
-        self.iterations += solution.stats["iterations"]
-        self.factorisations += solution.stats["factorisations"]
-        for part in self.seconds:
-            self.seconds[part] += solution.stats["seconds"][part]
-        return solution
-
-
-@dataclass(frozen=True, eq=False)
-class Spent:
-    """What one run has spent."""
-
-    seconds: Vector
-    """(t,) of each frame, report included"""
-    iterations: int
-    """of all frames, as `factorisations`"""
-    factorisations: int
-    parts: Mapping[str, float]
-    """[s] of all steps: those of a step's statistics, and "total" """
-
-    @property
-    def frame(self) -> float:
-        """Median seconds a frame."""
-        return float(np.median(self.seconds))
-
-    @property
-    def per_frame(self) -> tuple[float, float]:
-        """Iterations and factorisations a frame."""
-        return self.iterations / len(self.seconds), self.factorisations / len(self.seconds)
-
-    @property
-    def per_iteration(self) -> float:
-        """[s]"""
-        return float(self.seconds.sum()) / max(self.iterations, 1)
-
-    def share(self, part: str) -> float:
-        """Of the steps' time; "other" is what no part counts."""
-        total = self.parts["total"]
-        counted = sum(self.parts[one] for one in PARTS) if part == "other" else 0.0
-        return (total - counted if part == "other" else self.parts[part]) / total
-
-
 @dataclass(frozen=True, eq=False)
 class Row:
     """A scene as measured."""
@@ -162,36 +110,10 @@ class Row:
         return self.tracked.per_iteration / self.untracked.per_iteration
 
 
-class _Run:
-    """One of a scene's runs, a frame at a time."""
-
-    def __init__(self, job: Job, warm_up: int) -> None:
-        assert isinstance(job.stepper, ImplicitEuler)
-        self.stepper, self._seconds = job.stepper, []
-        self._job = job
-        self._frames = job.frames()
-        for _ in range(1 + warm_up):
-            self._last = next(self._frames)
-        self._count = _Counted(job.stepper)
-        self._frames = replace(job, stepper=self._count).frames(self._last)
-
-    def advance(self) -> Frame:
-        """The next frame."""
-        begin = time.perf_counter()
-        self._last = next(self._frames)
-        self._seconds.append(time.perf_counter() - begin)
-        return self._last
-
-    def spent(self) -> Spent:
-        """So far."""
-        count = self._count
-        return Spent(np.array(self._seconds), count.iterations, count.factorisations, dict(count.seconds))
-
-
 def measure(scene: Scene, frames: int = FRAMES, warm_up: int = WARM_UP) -> Row:
     """Run both ways, in turn; the scene's own number of frames where that is smaller."""
-    tracked, untracked = _Run(scene.tracked, warm_up), _Run(scene.untracked, warm_up)
-    once = _Run(replace(scene.tracked, stepper=tracked.stepper.with_settings(iterations=1)), warm_up)
+    tracked, untracked = Run(scene.tracked, warm_up), Run(scene.untracked, warm_up)
+    once = Run(replace(scene.tracked, stepper=tracked.stepper.with_settings(iterations=1)), warm_up)
     times = scene.tracked.times
     dt = float(times[1] - times[0]) / scene.tracked.substeps
     pairs = []

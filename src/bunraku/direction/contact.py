@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bunraku.collision import Obstacle, Plane, Surfaces
-from bunraku.contracts import input_error, is_between
+from bunraku.contracts import Integers, input_error, is_between
 from bunraku.geometry import TriMesh
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
@@ -45,31 +45,33 @@ class Contact:
                 raise input_error(f"{name} must be a finite number of zero or more", where="contact", got=value)
         object.__setattr__(self, "obstacles", tuple(_obstacle(k, one) for k, one in enumerate(self.obstacles)))
 
-    def surfaces(self, shell: TriMesh, blend: MaterialBlend, time: float) -> Surfaces:
-        """For a shell of a material."""
+    def surfaces(self, shell: TriMesh, blend: MaterialBlend, time: float, sewn: Integers | None = None) -> Surfaces:
+        """For a shell of a material, whose vertices `sewn` (s, 2) lie on each other or will."""
         thickness = self.thickness
         if thickness is None:
             thickness = float(np.max(blend.at(time).thickness, initial=0.0))
         found = Surfaces(
             shell, [one for one in self.obstacles if isinstance(one, Obstacle)],
             [one for one in self.obstacles if isinstance(one, Plane)], reach=self.reach or 0.0, gap=thickness,
-            friction=self.friction, self_contact=self.self_contact,
+            friction=self.friction, self_contact=self.self_contact, sewn=sewn,
         )  # fmt: skip
-        return found if self.reach is not None else _within_rest(found)
+        return found if self.reach is not None or not self.self_contact else _within_rest(found)
 
 
 def _within_rest(surfaces: Surfaces) -> Surfaces:
-    """With a gap and a reach that the shell keeps from itself at rest: it must not push itself apart there."""
-    alone = replace(surfaces, obstacles=(), planes=(), self_contact=True)
+    """With a gap and a reach that the shell keeps from itself at rest, so that it does not push itself apart there; but
+    with no less than a tenth of the usual reach, which what is nearer than that feels at rest."""
+    alone = replace(surfaces, obstacles=(), planes=())
     closest = min(pairing.near(alone.shell.rest).closest() for pairing, _ in alone.pairings)
     reach, gap = surfaces.felt_within, surfaces.gap
     if closest >= gap + reach or closest <= 0.0:  # what cuts itself at rest is told elsewhere
         return surfaces
     if closest < 2.0 * gap:
-        gap = 0.5 * closest
         _log.warning(
-            "parts of the shell are %.3g m apart at rest: that, not the thickness %.3g m, is kept open", closest, gap
-        )
+            "parts of the shell are %.3g m apart at rest: half of that, not the thickness %.3g m, is kept open",
+            closest, gap,
+        )  # fmt: skip
+        gap = 0.5 * closest
     return replace(surfaces, gap=gap, reach=max(0.9 * (closest - gap), _LEAST_REACH * reach))
 
 

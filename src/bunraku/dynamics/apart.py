@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bunraku.contracts import Flags, Outcome, Points, Touching, Vector
+from bunraku.contracts import Outcome, Points, Touching, Vector
 
 from .minimise import Direction, NewtonSettings, Progress, conjugate, parabola_minimum
 
@@ -44,11 +44,6 @@ class Problem(Protocol):
 
     def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
         """Take another look at which conditions hold, with the multipliers of a step (n, 3); whether any changed."""
-        ...
-
-    @property
-    def hard(self) -> Flags:
-        """(r,) conditions to be met exactly."""
         ...
 
 

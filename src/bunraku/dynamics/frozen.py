@@ -159,10 +159,6 @@ class Watched:
     def missing(self, x: Points) -> Vector:
         return self.problem.missing(x)
 
-    @property
-    def hard(self) -> Flags:
-        return self.problem.hard
-
     def follow(self, x: Points) -> object:
         return self.problem.follow(x)
 

@@ -30,10 +30,6 @@ class Goals:
     begun: Sequence[LinearRows]
     before: Sequence[LinearRows]
 
-    @classmethod
-    def of(cls, rows: Sequence[LinearRows], begun: Sequence[LinearRows], before: Sequence[LinearRows]) -> Goals:
-        return cls(rows, begun, before)
-
     def free_force(self, memory: Mapping[str, Array], mass: Vector, dt: float) -> Vector:
         """(t,) [N] what capped conditions may need without contact: what they took last, and to follow a jerk."""
         jerks = []
@@ -47,23 +43,20 @@ class Goals:
         jerk = np.concatenate([np.zeros(0), *jerks])
         return memory.get(FREE_FORCE, np.zeros(len(jerk))) + jerk
 
-    def catching_up(self, x: Points, sharpness: float, least: float, dt: float) -> list[LinearRows]:
-        """The conditions, with nearer goals where they were missed by more than ten `sharpness` [m] when the step of
-        dt [s] began; every goal may come nearer by `least` [m]."""
+    def catching_up(self, x: Points, least: float, dt: float) -> list[LinearRows]:
+        """The conditions, with nearer goals where they were missed when the step of dt [s] began; every goal may come
+        nearer by `least` [m]. What was met then is asked for whole: its goal is no farther than it has moved."""
         out, dying = [], -float(np.expm1(-dt / _DIES_OUT))
         for now, begun in zip(self.rows, self.begun, strict=True):
             if now.caps is None or now.press is None:
                 out.append(now)
                 continue
             there = (now.jacobian @ x.reshape(-1)).reshape(-1, 3)
-            way, moved = (
-                now.goals.reshape(-1, 3) - there,
-                np.linalg.norm((now.goals - begun.goals).reshape(-1, 3), axis=1),
-            )
+            way = now.goals.reshape(-1, 3) - there
+            moved = np.linalg.norm((now.goals - begun.goals).reshape(-1, 3), axis=1)
             size = np.linalg.norm(way, axis=1)
             most = np.maximum(np.maximum(_PACE * moved, dying * size), least)
-            behind = np.linalg.norm(begun.residual(x).reshape(-1, 3), axis=1) > 10.0 * sharpness
-            share = np.where(behind & (size > most), most / np.maximum(size, 1e-300), 1.0)
+            share = np.where(size > most, most / np.maximum(size, 1e-300), 1.0)
             goals = np.where(share[:, None] < 1.0, there + share[:, None] * way, now.goals.reshape(-1, 3)).reshape(-1)
             hard = np.isinf(now.stiffness)
             out.append(replace(now, goals=np.where(hard, goals, now.goals)))

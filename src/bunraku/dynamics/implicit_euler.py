@@ -92,9 +92,9 @@ class ImplicitEuler:
         if self._system.contact is None:
             yielding = Yielding.of(rows, missed, sharpness)
             return Frozen(self._system.mass, energies, target, rows, dt, yielding)
-        goals = Goals.of(rows, *(self._rows_at(state, state.time - k * dt, dt) for k in range(2)))
+        goals = Goals(rows, *(self._rows_at(state, state.time - k * dt, dt) for k in range(2)))
         free = goals.free_force(state.memory, self._system.mass.lumped, dt)
-        asked = goals.catching_up(x, sharpness, CATCH_UP * self._settings.length, dt)
+        asked = goals.catching_up(x, CATCH_UP * self._settings.length, dt)
         yielding = Yielding.of(asked, missed, sharpness, free)
         problem = Frozen(
             self._system.mass, energies, target, asked, dt, yielding, rows, self._system.contact.at(state, dt),

@@ -47,6 +47,15 @@ def box_tree(low: Points, high: Points) -> Tree:
     return Tree(*_build(low, high))
 
 
+@njit(error_model="numpy")
+def boxes_meet(low, high, other_low, other_high):
+    """Whether two boxes, given by two corners (3,) each, have a point in common."""
+    for axis in range(3):
+        if low[axis] > other_high[axis] or other_low[axis] > high[axis]:
+            return False
+    return True
+
+
 @njit(cache=True, error_model="numpy")
 def _build(low, high):
     """Boxes (f, 3) halved at the median of their centres along the longest side until LEAF are left."""

@@ -11,7 +11,7 @@ from numba import njit, prange
 
 from bunraku.contracts import Faces, Integers, Points
 
-from .bvh import DEEPEST, build_tree
+from .bvh import DEEPEST, boxes_meet, build_tree
 
 APART, TOUCHES, CROSSES = 0, 1, 2
 ROUNDING = 1e-15
@@ -58,7 +58,7 @@ def _meets_any(x, faces, f, since, low, high, second, first, count, order, start
     while depth > 0 and most < CROSSES:
         depth -= 1
         box = stack[depth]
-        if not _boxes_meet(own_low, own_high, low[box], high[box]):
+        if not boxes_meet(own_low, own_high, low[box], high[box]):
             continue
         if second[box] >= 0:
             stack[depth], stack[depth + 1] = second[box], box + 1
@@ -80,14 +80,6 @@ def _sewn(f, g, starts, partners):
             if partners[k] == g[0] or partners[k] == g[1] or partners[k] == g[2]:
                 return True
     return False
-
-
-@njit(error_model="numpy")
-def _boxes_meet(low, high, other_low, other_high):
-    for axis in range(3):
-        if low[axis] > other_high[axis] or other_low[axis] > high[axis]:
-            return False
-    return True
 
 
 @njit(error_model="numpy")

@@ -14,7 +14,7 @@ from numba import njit, prange
 
 from bunraku.contracts import Faces, Integers, Points
 
-from .bvh import DEEPEST, Tree, box_tree
+from .bvh import DEEPEST, Tree, box_tree, boxes_meet
 from .hulls import nearest_of
 from .topology import edges
 
@@ -65,7 +65,7 @@ def _meet_faces(begin, end, faces, used, movable, gap, low, high, second, first,
         while depth > 0 and met[v] < 0:
             depth -= 1
             box = stack[depth]
-            if not _overlap(own_low, own_high, low[box], high[box]):
+            if not boxes_meet(own_low, own_high, low[box], high[box]):
                 continue
             if second[box] >= 0:
                 stack[depth], stack[depth + 1] = second[box], box + 1
@@ -90,7 +90,7 @@ def _meet_edges(begin, end, sides, movable, gap, low, high, second, first, count
         while depth > 0 and met[e] < 0:
             depth -= 1
             box = stack[depth]
-            if not _overlap(own_low, own_high, low[box], high[box]):
+            if not boxes_meet(own_low, own_high, low[box], high[box]):
                 continue
             if second[box] >= 0:
                 stack[depth], stack[depth + 1] = second[box], box + 1
@@ -102,14 +102,6 @@ def _meet_edges(begin, end, sides, movable, gap, low, high, second, first, count
                     continue
                 if met[e] < 0 and _edges_meet(begin, end, a, b, c, d, gap):
                     met[e] = order[k]
-
-
-@njit(error_model="numpy")
-def _overlap(low, high, other_low, other_high):
-    for axis in range(3):
-        if low[axis] > other_high[axis] or other_low[axis] > high[axis]:
-            return False
-    return True
 
 
 @njit(error_model="numpy")

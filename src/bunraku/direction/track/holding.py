@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,9 +63,8 @@ def touching(
     """The surfaces of a shell that may touch, and what its pins may be attached to."""
     if contact is None:
         return None, Bodies()
-    surfaces, strain = contact.surfaces(shell, blend, time), contact.press
-    if seams:
-        surfaces = replace(surfaces, sewn=sewn_pairs(seams, shell.point_count))
+    sewn = sewn_pairs(seams, shell.point_count) if seams else None
+    surfaces, strain = contact.surfaces(shell, blend, time, sewn), contact.press
 
     def press(weights: Sparse) -> Callable[[float], Vector]:
         found = region_caps(weights, shell, blend, None, None, strain)

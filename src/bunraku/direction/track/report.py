@@ -12,9 +12,8 @@ from bunraku.collision import Pinches
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import System
-from bunraku.energies import Bending, GravityEnergy, Membrane, StrainLimit
 
-from .air import Air
+from .forces import Forces
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,15 +21,10 @@ class TrackReport:
     """Residuals, forces of direction and energies of a frame."""
 
     system: System
-    membrane: Membrane
-    bending: Bending
-    weight: GravityEnergy
+    forces: Forces
     regions: int
     conditions: tuple[LinearConstraint, ...]
     """the averages, if there are any, then the pins, then the seams"""
-    air: Air
-    limit: StrainLimit | None = None
-    """of the material, if it has one"""
     pins: int = 0
     """how many of the conditions are pins"""
 
@@ -47,10 +41,10 @@ class TrackReport:
             **self._held(state.time),
             "kinetic": np.array(0.5 * float(np.sum(v * self.system.mass.times(v)))),
             "stretching": np.array(self._stretching(state.time, x)),
-            "bending": np.array(self.bending.elastic(state.time, state.memory).value(x)),
-            "gravity": np.array(self.weight.value(x)),
-            **self.air.report(state),
-            **({"yielded": np.array(self.bending.yielded(state.memory))} if self.bending.yields else {}),
+            "bending": np.array(self.forces.bending.elastic(state.time, state.memory).value(x)),
+            "gravity": np.array(self.forces.weight.value(x)),
+            **self.forces.air.report(state),
+            **({"yielded": np.array(self.forces.bending.yielded(state.memory))} if self.forces.bending.yields else {}),
             **self._contact(state, last),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
@@ -83,8 +77,9 @@ class TrackReport:
 
     def _stretching(self, time: float, x: Points) -> float:
         """[J] of the material and of its strain limit."""
-        own = self.membrane.elastic(time).value(x)
-        return own if self.limit is None else own + self.limit.elastic(time).value(x)
+        own = self.forces.membrane.elastic(time).value(x)
+        limit = self.forces.limit
+        return own if limit is None else own + limit.elastic(time).value(x)
 
     @property
     def _drifting(self) -> bool:

@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bunraku.collision import Surfaces
+from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, Points, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.pins import Pin
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import Bending, Gas, GravityEnergy, Membrane, StrainLimit, Wind
+from bunraku.energies import Gas, Wind
 from bunraku.geometry import TriMesh, area_mass_matrix, axis_directions, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, as_material
 from bunraku.motion import Animation, CurveLike, RestShapes
@@ -21,13 +23,14 @@ from bunraku.numerics import use_threads
 
 from .air import air_of
 from .averages import average_constraint, independent
+from .forces import Forces
 from .holding import Holding, firmly_held, touching
 from .report import TrackReport
 from .seams import Seam
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
-from .untangle import apart, sew, untangle
+from .untangle import Untangled, apart, sew, untangle
 
 Material = ShellMaterial | MaterialBlend | str | Mapping[str, Any]
 Warp = Sequence[float] | Array
@@ -110,66 +113,70 @@ def tracking_job(
 ) -> Job:  # fmt: skip
     """The job behind `track`, with the same arguments: its frames can be stopped, inspected and resumed."""
     knobs = TrackSettings.of(settings)
+    _check(guide, shell)
+    blend = _along(warp, _blend(material, shell), shell)
+    use_threads(knobs.threads)
+    time = float(guide.times[0])
+    mass = _mass(shell, blend, time, knobs)
+    tests = None if tests is None else independent(tests)
+    contact = as_contact(contact)
+    press = None if contact is None else contact.press
+    averages = [] if tests is None else [average_constraint(guide, shell, tests, mass.lumped, blend, knobs, press)]
+    onto = correspondence(tests, guide, shell)
+    first = first_pose(guide, shell, onto, knobs)
+    pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
+    surfaces, bodies = touching(contact, seams, shell, blend, time)
+    holding = Holding(pins, seams, shell, guide, onto, mass.lumped, bodies)
+    conditions = (*averages, *holding.at(first))
+    air = air_of(shell, blend, first, time, wind, pressure, gas)
+    forces = Forces.of(shell, blend, knobs, mass.lumped, firmly_held(shell, pins), air)
+    newton = NewtonSettings(knobs.iterations, knobs.tolerance, shell.size, single=knobs.single)
+    system = System(mass, forces.all, conditions, surfaces)
+    begun = _begun(system, conditions, surfaces, first, time, newton, knobs)
+    if holding.sewn_before:
+        weightless = replace(system, energies=forces.elastic)
+        pulled = (*averages, *holding.at(begun.points, attached=False))
+        begun = sew(weightless, surfaces, pulled, begun.points, time, newton, knobs.threads)
+        conditions = (*averages, *holding.at(begun.points))  # what is attached is so where it has been sewn
+        system = replace(system, constraints=conditions)
+    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
+    start = start_state(stepper, system, guide, shell, tests, onto, knobs, begun.points)
+    start = replace(start, memory={**start.memory, **begun.pinched})
+    reporter = TrackReport(system, forces, 0 if tests is None else tests.count, conditions, len(pins))
+    return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, _facts(shell, mass, reporter, knobs))
+
+
+def _check(guide: Animation, shell: TriMesh) -> None:
+    """Both are what they should be, and can be simulated."""
     need(Animation, "guide", guide)
     need(TriMesh, "shell", shell)
     check_physical(guide.mesh, "guide")
     guide.check("guide")
     check_physical(shell, "shell")
-    blend = _along(warp, _blend(material, shell), shell)
-    use_threads(knobs.threads)
-    fields = blend.at(float(guide.times[0]))
+
+
+def _mass(shell: TriMesh, blend: MaterialBlend, time: float, knobs: TrackSettings) -> Mass:
+    fields = blend.at(time)
     areal = fields.density * fields.thickness
     lumped = lumped_mass(shell, areal)
-    mass = Mass(lumped, area_mass_matrix(shell, areal) if knobs.mass == "consistent" else None)
-    tests = None if tests is None else independent(tests)
-    contact = as_contact(contact)
-    press = None if contact is None else contact.press
-    averages = None if tests is None else average_constraint(guide, shell, tests, lumped, blend, knobs, press)
-    onto = correspondence(tests, guide, shell)
-    first = first_pose(guide, shell, onto, knobs)
-    pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
-    time = float(guide.times[0])
-    surfaces, bodies = touching(contact, seams, shell, blend, time)
-    holding = Holding(pins, seams, shell, guide, onto, lumped, bodies)
-    averaged = [] if averages is None else [averages]
-    conditions = (*averaged, *holding.at(first))
-    rest = RestShapes([knobs.rest], [1.0]) if isinstance(knobs.rest, np.ndarray) else knobs.rest
-    membrane = Membrane(shell, blend, rest)
-    rigid = np.all(firmly_held(shell, pins)[shell.faces], axis=1)  # they move as told and must not bend like the rest
-    bending = Bending(shell, blend, plate=knobs.bending == "plate", rigid=rigid, rest=rest)
-    weight = GravityEnergy(lumped, np.asarray(knobs.gravity, dtype=np.float64))
-    bends = [bending] if bending.hinge_count else []  # single triangles have nothing to bend about
-    limit = StrainLimit(shell, blend, rest) if blend.limited else None
-    air = air_of(shell, blend, first, time, wind, pressure, gas)
-    energies = (membrane, *bends, weight, *([limit] if limit else []), *air.energies)
-    system = System(mass, energies, conditions, surfaces)
-    newton = NewtonSettings(
-        iterations=knobs.iterations,
-        tolerance=knobs.tolerance,
-        length=shell.size,
-        single=knobs.single,
-    )
-    pinched = {}
-    if surfaces is not None and not apart(surfaces, first, time):
-        untangled = untangle(system, surfaces, conditions, first, time, newton, knobs.threads)
-        first, pinched = untangled.points, untangled.pinched
-    if holding.sewn_before:
-        weightless = replace(system, energies=(membrane, *bends, *([limit] if limit else [])))
-        pulled = (*averaged, *holding.at(first, attached=False))
-        sewn = sew(weightless, surfaces, pulled, first, time, newton, knobs.threads)
-        first, pinched = sewn.points, sewn.pinched
-        conditions = (*averaged, *holding.at(first))  # what is attached is so where it has been sewn
-        system = replace(system, constraints=conditions)
-    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
-    start = start_state(stepper, system, guide, shell, tests, onto, knobs, first)
-    start = replace(start, memory={**start.memory, **pinched})
-    count = 0 if tests is None else tests.count
-    reporter = TrackReport(system, membrane, bending, weight, count, conditions, air, limit, len(pins))
-    facts = {
-        "vertices": shell.point_count, "faces": len(shell.faces), "regions": count,
-        "size": shell.size, "mass": float(lumped.sum()), "bending": knobs.bending,
+    return Mass(lumped, area_mass_matrix(shell, areal) if knobs.mass == "consistent" else None)
+
+
+def _begun(
+    system: System, conditions: Sequence[LinearConstraint], surfaces: Surfaces | None, first: Points, time: float,
+    newton: NewtonSettings, knobs: TrackSettings,
+) -> Untangled:  # fmt: skip
+    """The first pose (n, 3), untangled where it cuts itself or an obstacle."""
+    if surfaces is None or apart(surfaces, first, time):
+        return Untangled(first)
+    return untangle(system, surfaces, conditions, first, time, newton, knobs.threads)
+
+
+def _facts(shell: TriMesh, mass: Mass, reporter: TrackReport, knobs: TrackSettings) -> dict[str, Any]:
+    return {
+        "vertices": shell.point_count, "faces": len(shell.faces), "regions": reporter.regions,
+        "size": shell.size, "mass": float(mass.lumped.sum()), "bending": knobs.bending,
     }  # fmt: skip
-    return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, facts)
 
 
 def _blend(material: Material, shell: TriMesh) -> MaterialBlend:

@@ -33,10 +33,10 @@ class Untangled:
     """A first pose free of intersections, and what it took."""
 
     points: Points
-    steps: int
-    missed: int
+    steps: int = 0
+    missed: int = 0
     """conditions that are not met in it"""
-    worst: float
+    worst: float = 0.0
     """[m] the largest distance of one"""
     pinched: Mapping[str, Array] = field(default_factory=dict)
     """the part of a state's memory that tells what is pinched in it"""

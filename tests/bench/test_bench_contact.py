@@ -1,0 +1,28 @@
+"""What contact costs: both runs of a scene are measured, and the time with contact is shared out."""
+
+from __future__ import annotations
+
+import pytest
+
+from bunraku.bench import BENCHES, contact
+
+
+def test_both_runs_are_measured_and_only_one_touches() -> None:
+    row = contact.measure(contact.ball(9, 1, 2)(1))
+    assert row.vertices == 81 and row.pairs > 0.0
+    for spent in (row.touching, row.free):
+        assert len(spent.seconds) == 2 and spent.iterations >= spent.factorisations >= 4  # two substeps a frame
+        assert 0.0 < spent.parts["total"] < spent.seconds.sum()
+    assert {"near", "potential", "blocks", "way"} <= set(row.touching.parts)
+    assert not {"near", "potential", "blocks", "way"} & set(row.free.parts)
+    shares = [row.touching.share(part, contact.PARTS) for part in (*contact.PARTS, "other")]
+    assert sum(shares) == pytest.approx(1.0, abs=1e-12) and min(shares[:-1]) > 0.0
+
+
+def test_the_command_prints_two_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contact, "SCENES", {"small": contact.ball(9, 0, 1)})
+    lines = list(BENCHES["contact"][1](("small",), threads=1))
+    assert sum(line.startswith("scene ") for line in lines) == 2
+    head, costs = lines[1].split(), lines[2].removeprefix("0k on a ball").split()
+    assert head[0] == "scene" and len(costs) == len(head) - 1
+    assert sum(line.startswith("0k on a ball") for line in lines) == 2

@@ -1,0 +1,156 @@
+"""Newton among surfaces, on a line: a point between a spring, a condition, and an obstacle that drags it along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from bunraku.contracts import Outcome, Points, Vector
+from bunraku.dynamics.apart import minimise_apart
+from bunraku.dynamics.minimise import NewtonSettings, Progress
+
+OWN, DRAG = 3.0, 2.0
+"""[N/m] of the point's own spring to zero, and of the one to the obstacle"""
+SETTINGS = NewtonSettings(tolerance=1e-9, length=1.0)
+
+
+@dataclass
+class Dragging:
+    """An obstacle that goes from 0 to `way` along x and drags the point by a spring; steps are cut at given shares."""
+
+    way: float = 0.0
+    shares: list[float] = field(default_factory=list)
+    """at which each step would touch something; 1 after them"""
+    stuck: bool = False
+    """until the last resort"""
+    gone: float = 0.0
+    waits: bool = False
+    told: list[str] = field(default_factory=list)
+
+    @property
+    def arrived(self) -> bool:
+        return self.gone >= 1.0 or self.way == 0.0
+
+    @property
+    def left(self) -> float:
+        return 0.0 if self.waits else (1.0 - self.gone) * self.way
+
+    @property
+    def slows(self) -> bool:
+        return False
+
+    def away(self, x: Points, ahead: float = 0.0) -> float:
+        return float(x[0, 0]) - self.gone * self.way - ahead * self.left
+
+    def value(self, x: Points, ahead: float = 0.0) -> float:
+        return 0.5 * DRAG * self.away(x, ahead) ** 2
+
+    def gradient(self, x: Points) -> Points:
+        return np.array([[DRAG * self.away(x), 0.0, 0.0]])
+
+    def drive(self, x: Points) -> Points:
+        return np.array([[-DRAG * self.left, 0.0, 0.0]])
+
+    def on_obstacles(self, x: Points, ahead: float = 0.0) -> float:
+        return -DRAG * self.away(x, ahead) * self.left
+
+    def max_step(self, x: Points, step: Points) -> float:
+        return 0.0 if self.stuck else self.shares.pop(0) if self.shares else 1.0
+
+    def advance(self, share: float) -> None:
+        self.told.append(f"went {share:.3g}" + (" and waited" if self.waits else ""))
+        if not self.waits:
+            self.gone = 1.0 if share >= 1.0 else self.gone + share * (1.0 - self.gone)
+
+    def slow(self, x: Points, step: Points) -> None:
+        self.told.append("slowed")
+
+    def ease(self) -> None:
+        self.told.append("eased")
+
+    def busy(self, x: Points) -> bool:
+        return True
+
+    def pinch(self, x: Points, *, last: bool = False) -> bool:
+        found, self.stuck = self.stuck and last, self.stuck and not last
+        return found
+
+
+@dataclass(frozen=True)
+class OnALine:
+    """½ OWN x² and what drags, with x at a goal if there is one."""
+
+    touch: Dragging
+    goal: float | None = None
+
+    def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
+        return 0.5 * OWN * float(x[0, 0]) ** 2 + self.touch.value(x, ahead) + float(multipliers @ self.missing(x))
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        return OWN * x + self.touch.gradient(x) + [[multipliers[0], 0.0, 0.0]]
+
+    def missing(self, x: Points) -> Vector:
+        return np.zeros(1) if self.goal is None else np.array([x[0, 0] - self.goal])
+
+    def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
+        return False
+
+    def direction(
+        self, x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
+    ) -> tuple[Points, Vector]:
+        """Exact: everything is quadratic."""
+        step = np.zeros((1, 3))
+        bare = gradient[0, 0] - multipliers[0]
+        step[0, 0] = -bare / (OWN + DRAG) if self.goal is None else self.goal - x[0, 0]
+        return step, np.array([0.0 if self.goal is None else -bare - (OWN + DRAG) * step[0, 0]])
+
+
+def run(touch: Dragging, goal: float | None = None, **how: bool) -> tuple[Outcome, float, Progress]:
+    problem, progress = OnALine(touch, goal), Progress(np.zeros((1, 3)), np.zeros(1))
+    outcome = minimise_apart(problem, touch, problem.direction, progress, SETTINGS, **how)  # type: ignore[arg-type]
+    return outcome, float(progress.x[0, 0]), progress
+
+
+def test_a_condition_is_met_against_the_energy() -> None:
+    """From the minimum of Φ every step towards the goal raises it; what is still missing counts for more."""
+    outcome, x, progress = run(Dragging(shares=[0.5, 0.25]), goal=1.0)
+    assert outcome is Outcome.CONVERGED and x == pytest.approx(1.0, abs=1e-12)
+    assert progress.multipliers[0] == pytest.approx(-(OWN + DRAG), rel=1e-12)
+    assert progress.iterations == 4  # two cut short, one whole, and the one that finds that nothing is left
+
+
+def test_obstacles_go_the_share_that_the_body_goes_and_do_work_on_it() -> None:
+    """Cut at 0.5 both go 0.45 of what is left, then all of it, to where both springs balance."""
+    touch = Dragging(way=1.0, shares=[0.5])
+    outcome, x, _ = run(touch)
+    assert outcome is Outcome.CONVERGED and touch.gone == 1.0
+    assert x == pytest.approx(DRAG / (OWN + DRAG), abs=1e-12)
+    assert touch.told == ["went 0.45", "eased", "went 1"]
+
+
+def test_obstacles_wait_while_steps_are_cut_short() -> None:
+    """Below a fifth: the next step is the body's alone, and what cuts it is slowed."""
+    touch = Dragging(way=1.0, shares=[0.1, 0.15, 0.9])
+    outcome, x, _ = run(touch)
+    assert outcome is Outcome.CONVERGED and x == pytest.approx(DRAG / (OWN + DRAG), abs=1e-12)
+    assert touch.told[:5] == ["slowed", "went 0.09", "slowed", "went 0.135 and waited", "went 0.81 and waited"]
+    assert touch.told[-2:] == ["eased", "went 1"]
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_only_the_last_resort_lets_what_is_stuck_through(last: bool) -> None:
+    outcome, x, _ = run(Dragging(way=1.0, stuck=True), last=last)
+    assert outcome is (Outcome.CONVERGED if last else Outcome.NOT_CONVERGED)
+    assert x == pytest.approx(DRAG / (OWN + DRAG) if last else 0.0, abs=1e-12)
+
+
+def test_at_the_limit_what_is_reached_is_taken_if_the_obstacles_have_arrived() -> None:
+    """Steps of nine hundredths, for ever."""
+    always = [0.1] * 1000
+    outcome, x, progress = run(Dragging(shares=list(always)), goal=1.0)
+    assert outcome is Outcome.ITERATION_LIMIT and progress.iterations == SETTINGS.contact_limit
+    assert x == pytest.approx(1.0 - 0.91**SETTINGS.contact_limit, rel=1e-9)
+    outcome, _, _ = run(Dragging(way=1.0, shares=list(always)))
+    assert outcome is Outcome.NOT_CONVERGED
