@@ -11,7 +11,7 @@ from bunraku.contracts import Points
 from bunraku.testing import sheet
 
 STRIP = sheet(8, 1)
-GROUND = Ground.of(STRIP.faces, STRIP.point_count, ())
+GROUND = Ground.of(STRIP.faces, STRIP.point_count, (), np.zeros(len(STRIP.faces)))
 
 
 def foot(point: list[float], x: Points, **how: bool) -> Points:
