@@ -83,9 +83,9 @@ def test_regions_behind_their_guide_are_said_to_give_way() -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: bk.Contact(thickness=-1.0), "thickness must be a finite number of zero or more"),
+        (lambda: bk.Contact(thickness=-1.0), "thickness must be a number"),
         (lambda: bk.Contact(friction=np.nan), "friction"),
-        (lambda: bk.Contact(press=np.inf), "press must be a finite number"),
+        (lambda: bk.Contact(press=np.inf), "press must be a number"),
         (lambda: bk.Contact(obstacles=["ball"]), r"contact.obstacles\[0\]"),  # type: ignore[list-item]
     ],
 )
