@@ -187,7 +187,7 @@ def test_a_name_that_two_obstacles_have_says_nothing() -> None:
 
 @pytest.mark.parametrize("iterations", [1, 7])
 def test_iterations_are_not_ignored(iterations: int) -> None:
-    refused(lambda: run(iterations=iterations), f"every step runs to convergence (got {iterations})")
+    refused(lambda: run(iterations=iterations), f"every step runs until it has converged (got {iterations})")
     run(iterations=iterations, contact=None, frames=1)
 
 

@@ -13,6 +13,7 @@ from bunraku.geometry import TriMesh, subdivide
 MOST_FRICTION = 100.0
 """of a coefficient µ: beyond, nothing slides anyway"""
 _LARGEST = 1e6  # [m] of a simple shape
+_FINEST = 7  # times that the octahedron of a ball is split: 65,538 vertices
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,10 @@ def _ball(radius: float, edge: float | None) -> TriMesh:
     edge = radius / 8.0 if edge is None else edge
     rest = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0], [0, -1, 0], [0, 0, -1]])
     faces = [(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)]
-    levels = min(7, max(1, int(np.ceil(np.log2(0.5 * np.pi * radius / edge)))))
+    least = 0.5 * np.pi * radius / 2**_FINEST
+    if edge < least:
+        raise input_error("the edge is too short for the radius", got=edge, allowed=f"at least {least:.3g} m")
+    levels = max(1, int(np.ceil(np.log2(0.5 * np.pi * radius / edge))))
     fine = subdivide(TriMesh(rest, np.array(faces)), levels)[0]
     return TriMesh(fine.rest / np.linalg.norm(fine.rest, axis=1, keepdims=True), fine.faces)
 

@@ -43,8 +43,9 @@ class Contact:
     def __post_init__(self) -> None:
         for name, most, unit in _RANGES:
             value = getattr(self, name)
-            left_out = value is None and name in ("thickness", "reach")
-            if not (left_out or (is_between(value, 0.0, most) and (value > 0.0 or name != "reach"))):
+            if value is None and name in ("thickness", "reach"):
+                continue
+            if not is_between(value, 0.0, most) or (name == "reach" and value == 0.0):
                 raise input_error(
                     f"{name} must be a number", where="contact", got=_said(value),
                     allowed=f"{'above 0' if name == 'reach' else '0'} to {most:g}{unit}",

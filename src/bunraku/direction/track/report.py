@@ -16,6 +16,9 @@ from bunraku.energies import Bending, GravityEnergy, Membrane, StrainLimit
 
 from .air import Air
 
+LED_AWAY = "led_away"
+"""in a first state's memory: (c,) whether contact kept conditions from their goals on the way to it"""
+
 
 @dataclass(frozen=True, eq=False)
 class TrackReport:
@@ -75,7 +78,8 @@ class TrackReport:
         if self.system.contact is None:
             return {}
         near = last["contact"] if last else self._near(state)
-        gave_way = last["gives_way"][: self.regions] if last else np.zeros(self.regions, dtype=bool)
+        led = np.asarray(state.memory.get(LED_AWAY, np.zeros(self.regions)), dtype=bool)
+        gave_way = (last["gives_way"] if last else led)[: self.regions]
         return {
             "pairs": np.array(near["pairs"]), "closest": np.array(near["closest"]),
             "gave_way": gave_way, "pinched": np.array(len(Pinches.of(state.memory))),

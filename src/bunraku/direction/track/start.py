@@ -43,8 +43,8 @@ def start_state(
     """The state of the first frame; settled where asked, or where guide and shell do not correspond."""
     if system.contact is not None and knobs.iterations is not None:  # a step cut short of its way must go on from there
         raise input_error(
-            "with contact every step runs to convergence", where="iterations", got=knobs.iterations, allowed="None",
-            remedy="a larger tolerance for shorter steps, or no contact",
+            "with contact every step runs until it has converged", where="iterations", got=knobs.iterations,
+            allowed="None", remedy="a larger tolerance, or no contact",
         )  # fmt: skip
     time = float(guide.times[0])
     velocity = _first_velocity(guide, shell, onto, knobs)

@@ -74,7 +74,7 @@ def _too_near(surfaces: Surfaces, x: Points, time: float) -> Iterator[Tangle]:
             clear = _ON_ITSELF if some is alone else _outside(name)
             yield Tangle(
                 f"the shell is {closest:.3g} m from {name}, where its thickness keeps {surfaces.gap:.3g} m open",
-                f"contact.thickness below {closest:.3g} m" if closest > 0.0 else clear,
+                f"contact.thickness below {closest:.3g} m" if closest > 1e-3 * surfaces.gap else clear,
             )
 
 

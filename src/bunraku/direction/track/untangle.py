@@ -20,6 +20,7 @@ from bunraku.contracts import Array, PhysicsStopped, Points, State, Vector, inpu
 from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
 from bunraku.motion import ease
 
+from .report import LED_AWAY
 from .tangles import tangles, told
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class Untangled:
     worst: float
     """[m] the largest distance of one"""
     pinched: Mapping[str, Array] = field(default_factory=dict)
-    """the part of a state's memory that tells what is pinched in it"""
+    """the part of a state's memory that tells what is pinched in it, and what contact kept from its goal"""
 
 
 def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
@@ -113,6 +114,8 @@ def lead(
             break
     away = missed > _MET * settings.length
     pinched = {key: rows for key, rows in state.memory.items() if key == PINCHED}
+    if system.contact is not None:
+        pinched[LED_AWAY] = away.astype(np.int64)
     return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), float(missed.max(initial=0.0)), pinched)
 
 
