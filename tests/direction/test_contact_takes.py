@@ -92,3 +92,24 @@ def test_regions_behind_their_guide_are_said_to_give_way() -> None:
 def test_bad_contact_is_refused(make, says: str) -> None:
     with pytest.raises(InputError, match=says):
         make()
+
+
+@pytest.mark.parametrize("goal", [(0.0, -0.1, 0.0), (0.0, -5.0, 0.0)])
+def test_a_pin_to_where_something_is_gives_way(goal: tuple[float, float, float]) -> None:
+    """The middle of a sheet is pinned into a ball at once, or through it: the shot goes on, nothing is cut, and the
+    report tells how far the pin is missed; a pin with nothing in its way is met.
+    """
+    mesh, ball = lying(4, 0.03), sphere([0.0, -0.1, 0.0], 0.1, 0.1)
+    lifted = bk.Animation(mesh, np.arange(6) / 24, mesh.rest + np.arange(6)[:, None, None] / 24 * [0.0, 0.5, 0.0])
+    pins = [bk.Pin([12], to=np.array(goal)), bk.Pin([0, 4], to=lifted, source=[0, 4])]
+    take = bk.track(
+        still(mesh, 6), mesh, None, material=CLOTH, pins=pins, contact=bk.Contact(obstacles=[ball]), threads=1
+    )
+    faces = np.concatenate([mesh.faces, ball.faces + mesh.point_count])
+    frames = [np.concatenate([x, ball.rest]) for x in take.animation.points]
+    check_apart(faces, frames, shell=len(mesh.faces), movable=mesh.point_count)
+    assert take.report["converged"].all()
+    missed = np.abs(take.animation.points[:, 12] - np.array(goal)).max(axis=1)
+    assert take.report["pin_residual"][:, 0] == pytest.approx(missed, rel=1e-9)
+    assert (missed > 0.1).all()  # the ball's top is 0.1 m above its middle
+    assert take.report["pin_residual"][:, 1].max() < 1e-6 * mesh.size

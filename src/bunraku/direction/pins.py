@@ -97,12 +97,11 @@ def pin_constraint(
     strength = strength_curve("pin.strength", pin.strength)
     jacobian = pin_jacobian(vertices, axes, shell.point_count)
     rows = jacobian.shape[0]
-    press = None
+    bodies, press = bodies or Bodies(), None
+    if bodies.press is not None and len(axes) == 3:  # where something is in the way, it gives way
+        press = bodies.press(sparse.csr_array(jacobian[::3][:, ::3]))
     if pin.body is not None:
-        bodies = bodies or Bodies()
         follow = _attached(start[vertices], bodies.named(pin.body), float(guide.times[0]), bodies.clear)
-        if bodies.press is not None and len(axes) == 3:  # where another body pushes in between, it gives way
-            press = bodies.press(sparse.csr_array(jacobian[::3][:, ::3]))
     else:
         follow = _with_guide(vertices, guide, onto) if isinstance(pin.to, str) else _path(pin, vertices, start)
 

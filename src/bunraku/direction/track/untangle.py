@@ -115,7 +115,7 @@ def lead(
     away = missed > _MET * settings.length
     pinched = {key: rows for key, rows in state.memory.items() if key == PINCHED}
     if system.contact is not None:
-        pinched[LED_AWAY] = away.astype(np.int64)
+        pinched[LED_AWAY] = away.astype(np.float64)
     return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), float(missed.max(initial=0.0)), pinched)
 
 
