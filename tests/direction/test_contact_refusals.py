@@ -245,6 +245,12 @@ def test_a_reach_in_which_the_shell_would_feel_itself_at_rest(reach: float) -> N
     run(contact=bk.Contact(reach=0.07, thickness=0.0), frames=2)
 
 
+@pytest.mark.parametrize("reach", [1e-12, 1e-5])
+def test_a_reach_that_no_step_resolves(reach: float) -> None:
+    """A thousandth of the mean edge of 0.1 m (2 + √2) / 3."""
+    refused(lambda: run(contact=bk.Contact(reach=reach)), f"(got '{reach:g} m'); allowed: from 0.000114 m; try: leave")
+
+
 def test_the_first_frame_tells_what_is_near() -> None:
     """A sheet starts 1.5 cm above a floor, within the reach of a fifth of its edges."""
     take = run(lying(0.015), contact=bk.Contact(obstacles=[FLOOR]), gravity=(0, 0, 0))

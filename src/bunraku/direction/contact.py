@@ -16,6 +16,7 @@ from bunraku.motion import Animation
 
 _log = logging.getLogger(__name__)
 _LEAST_REACH = 0.1  # of a fifth of the mean edge, where a few short edges are nearer than that at rest
+_LEAST_OF_EDGE = 1e-3  # of a reach that is given: about what a converged step may still be off
 PRESS = 0.02
 """how hard a guide presses surfaces against each other before it yields: the strain that would take"""
 Thing = Obstacle | Plane | Animation | TriMesh
@@ -87,16 +88,22 @@ def _within_rest(surfaces: Surfaces) -> Surfaces:
 
 
 def _check_reach(surfaces: Surfaces) -> None:
-    """Refuse a reach within which the shell would push itself apart at rest, or start far inside of everything."""
-    reach, most = surfaces.reach, 5.0 * replace(surfaces, reach=0.0).felt_within  # the mean edge
+    """Refuse a reach within which the shell would push itself apart at rest, or one that no step resolves."""
+    edge = 5.0 * replace(surfaces, reach=0.0).felt_within
+    reach, least, most = surfaces.reach, _LEAST_OF_EDGE * edge, edge
     if surfaces.self_contact:
-        alone = replace(surfaces, obstacles=(), planes=(), reach=min(reach, most))
+        alone = replace(surfaces, obstacles=(), planes=(), reach=min(reach, edge))
         closest = min(pairing.near(alone.shell.rest).closest() for pairing, _ in alone.pairings)
         most = min(most, closest - surfaces.gap) if closest > surfaces.gap else most  # else it is told elsewhere
     if reach > most:
         raise input_error(
             "reach is more than parts of the shell keep from each other at rest: they would push themselves apart",
             where="contact", got=f"{reach:g} m", allowed=f"up to {most:.3g} m", remedy="leave it out",
+        )  # fmt: skip
+    if reach < min(least, most):
+        raise input_error(
+            "reach is so short that surfaces would meet as if it were a blow", where="contact", got=f"{reach:g} m",
+            allowed=f"from {min(least, most):.3g} m", remedy="leave it out",
         )  # fmt: skip
 
 
