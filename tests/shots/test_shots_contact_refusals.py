@@ -137,3 +137,21 @@ def _check_report(folder: Path, take: Path, report: dict[str, Any]) -> None:
     assert near.any()
     assert (said[near] <= gaps[near] + 1e-6).all()  # vertices are no nearer than the nearest pair; files are float32
     assert (said[near] > 4e-4).all()  # cotton's thickness stays open
+
+
+def test_a_pinch_is_told_in_words(tmp_path: Path) -> None:
+    """Two balls close on a sheet that stands still between them, 3 cm a frame each."""
+    path = _shot(tmp_path, upper=_source(file="upper.usda"), lower=_source(file="lower.usda"))
+    write_animation(tmp_path / "guide.usda", _moving(_lying(), 0.0, 6), prim="/cloth", frames=np.arange(1, 7))
+    for name, height, speed in (("upper", 0.25, -0.72), ("lower", -0.2, 0.72)):
+        ball = _moving(sphere((0, height, 0), 0.1, 0.05), speed, 6)
+        write_animation(tmp_path / f"{name}.usda", ball, prim="/hero", frames=np.arange(1, 7))
+    result = read_shot(path).run(threads=1)
+    report = json.loads((result.folder / "report.json").read_text())
+    pinched = np.array(report["per_frame"]["pinched"])
+    assert pinched[-1] > 0 and not pinched[:4].any()  # the balls meet on the last frame
+    (told,) = [one for one in report["sentences"] if one.startswith("Obstacles left no room")]
+    frames = np.array(report["frames"])[pinched > 0]
+    assert f"{frames[-1]:g}" in told and f"at most {pinched.max():g} vert" in told
+    through = np.array(report["intersections"]["with_obstacles"])
+    assert not through[pinched == 0].any() and not any(report["intersections"]["with_itself"])
