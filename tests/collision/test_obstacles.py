@@ -82,7 +82,7 @@ def test_a_plane_has_a_direction() -> None:
         ([np.nan, 0, 0], [0, 1, 0]),
         ([0, 0, 0], [0, 1]),
     ):
-        with pytest.raises(InputError, match="a plane has a point and a direction"):
+        with pytest.raises(InputError, match=r"ground.*(three finite numbers are needed|has no direction)"):
             Plane(np.array(point), np.array(normal))
 
 

@@ -337,5 +337,5 @@ def test_a_corner_on_an_obstacle_rubs_with_the_obstacle_s_friction() -> None:
 
 
 def test_a_wrong_friction_is_refused() -> None:
-    with pytest.raises(InputError, match="hero: friction must be a finite number"):
+    with pytest.raises(InputError, match="hero: friction must be a number"):
         Obstacle(sphere([0, 0, 0], 1.0, 0.5), name="hero", friction=-1.0)

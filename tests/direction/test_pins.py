@@ -95,7 +95,7 @@ def test_a_pin_and_the_guide_together() -> None:
         (Pin([0], axes="xx"), r"pin\.axes must name"),
         (Pin([0], strength=2.0), r"pin\.strength must lie between 0 and 1"),
         (Pin([0], strength=[[0, -1], [1, 1]]), r"pin\.strength must lie between 0 and 1"),
-        (Pin([0], to=np.zeros((2, 3))), r"pin\.to must be 'guide', a point"),
+        (Pin([0], to=np.zeros((2, 3))), r"pin\.to must be 'guide', the name of an obstacle, a point"),
         (Pin([0], to="giude"), r"unknown pin\.to .*'guide'"),  # type: ignore[arg-type]
         (Pin([0], to="guide"), "whose vertices correspond to the guide's"),
         (Pin([0], to=np.full(3, np.nan)), r"pin\.to must be"),

@@ -160,3 +160,32 @@ def test_files_as_meshlab_counts_them(name: str, crossing: int, touching: int) -
     faces = same_place(surface.points)[surface.corners[cut.corners]]
     assert int(intersecting_faces(surface.points, faces).sum()) == crossing
     assert int(intersecting_faces(surface.points, faces, touching=True).sum()) == touching
+
+
+@pytest.mark.parametrize("noise", [1e-16, 3e-16, 1e-15, 3e-15, 1e-14, 1e-10])
+def test_a_flat_sheet_with_rounding_errors_touches_nothing(noise: float) -> None:
+    """Triangles side by side in nearly one plane: volumes are noise there, and tell nothing of who is beside whom."""
+    grid, rng = np.linspace(-0.2, 0.2, 5), np.random.default_rng(0)
+    x, z = np.meshgrid(grid, grid, indexing="ij")
+    index = np.arange(25).reshape(5, 5)
+    a, b, c, d = (part.ravel() for part in (index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]))
+    faces = np.concatenate([np.stack([a, d, b], axis=1), np.stack([d, c, b], axis=1)])
+    for _ in range(20):
+        points = np.stack([x.ravel(), 0.03 + noise * rng.normal(size=25), z.ravel()], axis=1)
+        assert not intersecting_faces(points, faces, touching=True).any()
+
+
+def test_every_way_to_touch_is_found() -> None:
+    """An upright triangle that stands on another with a corner or a side: inside it, on a side, on a corner, along one;
+    turned at random, for then no coordinate is exact."""
+    below = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    feet = {"inside": (0.3, 0.3), "side": (0.5, 0.0), "slope": (0.5, 0.5), "corner": (0.0, 0.0), "beside": (0.6, 0.6)}
+    rng = np.random.default_rng(3)
+    for where, (u, v) in feet.items():
+        for _ in range(50):
+            turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+            top = [[u, v, 0.7], [u, v, 0.9]] + rng.uniform(-0.3, 0.3, (2, 3)) * [1.0, 1.0, 0.0]
+            above = np.array([[u, v, 0.0], *top])
+            points = np.concatenate([below, above]) @ turn.T
+            touches = intersecting_faces(points, np.array([[0, 1, 2], [3, 4, 5]]), touching=True).all()
+            assert touches == (where != "beside"), where

@@ -158,8 +158,8 @@ def test_a_bag_is_turned_inside_out_and_back() -> None:
 
 @pytest.mark.parametrize(("speed", "arrives"), [(5.0, False), (20.0, True)])
 def test_a_fast_guide_does_not_tunnel(speed: float, arrives: bool) -> None:
-    """A sheet guided through a ball at 0.1 and 0.4 m a step, edges 0.05 m: slow it stays caught in front of the ball,
-    fast it is torn off around it and meets the guide again.
+    """A sheet guided through a ball at 0.1 and 0.4 m a step, edges 0.05 m: slow it gives way and stays caught in front
+    of the ball, fast it is torn off around it and meets the guide again.
     """
     mesh, times = sheet(4, 4, length=0.4), np.arange(13) / 24
     mesh = TriMesh(mesh.rest - [0.2, 0.2, 0.0], mesh.faces)
@@ -167,7 +167,7 @@ def test_a_fast_guide_does_not_tunnel(speed: float, arrives: bool) -> None:
     shell, tests = bk.hierarchy(mesh, levels=1)
     shot = shoot(guide, shell, tests, Contact(obstacles=[sphere([0.02, 0.01, 0.0], 0.12, 0.05)]))
     assert clean(shot)
-    assert shot.gave_way.any()
+    assert arrives or shot.gave_way.any()
     assert missed_unyielded(shot) <= MET
     assert (shot.residual[-1].max() <= MET * shot.job.facts["size"]) == arrives
 
@@ -237,7 +237,7 @@ def violent(seed: int, frames: int = 60) -> Animation:
     return Animation(mesh, times, mesh.rest + away - away[0])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_violent_guides(seed: int) -> None:
     """Sixty frames each: no failure, nothing crosses, what did not give way is met."""
     guide = violent(seed)

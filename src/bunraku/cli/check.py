@@ -111,6 +111,8 @@ def _check(args: argparse.Namespace, performance: Performance) -> int:
 
 def _check_words(args: argparse.Namespace) -> None:
     """Refuse what cannot be meant before anything is read."""
+    if Path(args.file).suffix.lower() == ".toml":
+        raise input_error("is a shot, not a mesh", where=args.file, remedy=f"bunraku run {args.file} --dry-run")
     mending = [name for name in ("remesh", "weld", "fill_holes") if getattr(args, name) is not None]
     if args.repair is None and (mending or args.drop_fragments):
         name = (mending or ["drop_fragments"])[0].replace("_", "-")

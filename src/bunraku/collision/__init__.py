@@ -1,9 +1,20 @@
 """Surfaces that must not pass through each other: near pairs, barrier, friction, and how far a step may go."""
 
 from .barrier import activation_stiffness
-from .obstacles import Obstacle, Plane, capsule, sphere
+from .obstacles import MOST_FRICTION, Obstacle, Plane, capsule, sphere
 from .pinching import PINCHED, Pinches
 from .surfaces import Surfaces
 from .touch import Touch
 
-__all__ = ["PINCHED", "Obstacle", "Pinches", "Plane", "Surfaces", "Touch", "activation_stiffness", "capsule", "sphere"]
+__all__ = [
+    "MOST_FRICTION",
+    "PINCHED",
+    "Obstacle",
+    "Pinches",
+    "Plane",
+    "Surfaces",
+    "Touch",
+    "activation_stiffness",
+    "capsule",
+    "sphere",
+]

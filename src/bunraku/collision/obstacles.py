@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Integers, Points, Vector, input_error, is_between
+from bunraku.contracts import Integers, Points, Vector, input_error, is_between, need
 from bunraku.geometry import TriMesh, subdivide
+
+MOST_FRICTION = 100.0
+"""of a coefficient µ: beyond, nothing slides anyway"""
+_LARGEST = 1e6  # [m] of a simple shape
+_FINEST = 7  # times that the octahedron of a ball is split: 65,538 vertices
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +30,37 @@ class Obstacle:
     """coefficient µ between it and the shell; None: as everywhere"""
 
     def __post_init__(self) -> None:
-        for name in ("thickness", "friction"):
+        if not isinstance(self.name, str):
+            raise input_error("the name of an obstacle must be text", got=repr(self.name))
+        need(TriMesh, f"{self.name}.mesh", self.mesh)
+        if self.motion is not None and not callable(self.motion):
+            raise input_error(
+                "motion must be a function of time", where=self.name, got=type(self.motion).__name__,
+                allowed="time [s] → points (n, 3) [m], or None", remedy="of an Animation: motion=animation.at",
+            )  # fmt: skip
+        for name, most, unit in (("thickness", _LARGEST, " m"), ("friction", MOST_FRICTION, "")):
             value = getattr(self, name)
-            if value is not None and not is_between(value, 0.0, 1e300):
-                raise input_error(f"{name} must be a finite number of zero or more", where=self.name, got=value)
+            if value is not None and not is_between(value, 0.0, most):
+                raise input_error(
+                    f"{name} must be a number", where=self.name, got=value, allowed=f"0 to {most:g}{unit}"
+                )
 
     def at(self, time: float) -> Points:
         """(n, 3) [m]"""
-        return np.array(self.mesh.rest) if self.motion is None else np.asarray(self.motion(time), dtype=np.float64)
+        if self.motion is None:
+            return np.array(self.mesh.rest)
+        found = np.asarray(self.motion(time))
+        if found.shape != self.mesh.rest.shape or found.dtype.kind not in "fiu":
+            raise input_error(
+                "must keep its vertices while it moves", where=f"{self.name} at {time:.4g} s",
+                got=f"{found.shape} of {found.dtype}", allowed=f"points {self.mesh.rest.shape}",
+                remedy="one obstacle for each topology",
+            )  # fmt: skip
+        if not np.isfinite(found).all():
+            first = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+            raise input_error("moves to where no point is", where=f"{self.name} at {time:.4g} s, vertex {first}",
+                              got=found[first].tolist(), allowed="finite coordinates")  # fmt: skip
+        return found.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +74,13 @@ class Plane:
     name: str = "ground"
 
     def __post_init__(self) -> None:
-        point, normal = np.asarray(self.point, float), np.asarray(self.normal, float)
-        length = float(np.linalg.norm(normal)) if normal.shape == (3,) else 0.0
-        if point.shape != (3,) or not np.isfinite(point).all() or not 0.0 < length < np.inf:
-            raise input_error("a plane has a point and a direction", got=(self.point, self.normal))
+        point, normal = _point(f"{self.name}.point", self.point), _point(f"{self.name}.normal", self.normal)
+        most = float(np.abs(normal).max())
+        if most == 0.0:
+            raise input_error("has no direction", where=f"{self.name}.normal", got=self.normal, remedy="(0, 1, 0)")
+        normal = normal / most  # very large and very small ones have a direction too
         object.__setattr__(self, "point", point)
-        object.__setattr__(self, "normal", normal / length)
+        object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
 
 
 def sphere(centre: Sequence[float] | Vector, radius: float, edge: float | None = None) -> TriMesh:
@@ -99,20 +128,25 @@ def _tube(index: Integers) -> Integers:
 
 def _ball(radius: float, edge: float | None) -> TriMesh:
     """The unit sphere from an octahedron, fine enough for edges of `edge` on the given radius."""
-    if not 0.0 < radius < np.inf:
-        raise input_error("a radius must be above zero", got=radius)
+    for name, given in (("radius", radius), ("edge", radius if edge is None else edge)):
+        if not (is_between(given, 0.0, _LARGEST) and given > 0.0):
+            raise input_error(f"the {name} must be above zero", got=given, allowed=f"metres, up to {_LARGEST:g}")
     edge = radius / 8.0 if edge is None else edge
-    if not 0.0 < edge < np.inf:
-        raise input_error("an edge must be above zero", got=edge)
     rest = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0], [0, -1, 0], [0, 0, -1]])
     faces = [(0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5)]
-    levels = min(7, max(1, int(np.ceil(np.log2(0.5 * np.pi * radius / edge)))))
+    least = 0.5 * np.pi * radius / 2**_FINEST
+    if edge < least:
+        raise input_error("the edge is too short for the radius", got=edge, allowed=f"at least {least:.3g} m")
+    levels = max(1, int(np.ceil(np.log2(0.5 * np.pi * radius / edge))))
     fine = subdivide(TriMesh(rest, np.array(faces)), levels)[0]
     return TriMesh(fine.rest / np.linalg.norm(fine.rest, axis=1, keepdims=True), fine.faces)
 
 
 def _point(name: str, given: Sequence[float] | Vector) -> Vector:
-    found = np.asarray(given, dtype=np.float64)
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
     if found.shape != (3,) or not np.isfinite(found).all():
         raise input_error("three finite numbers are needed", where=name, got=given)
     return found

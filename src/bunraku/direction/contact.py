@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bunraku.collision import Obstacle, Plane, Surfaces
-from bunraku.contracts import Integers, input_error, is_between
-from bunraku.geometry import TriMesh
+from bunraku.collision import MOST_FRICTION, Obstacle, Plane, Surfaces
+from bunraku.contracts import InputError, Integers, input_error, is_between
+from bunraku.geometry import TriMesh, check_physical
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
 
 _log = logging.getLogger(__name__)
 _LEAST_REACH = 0.1  # of a fifth of the mean edge, where a few short edges are nearer than that at rest
+_LEAST_OF_EDGE = 1e-3  # of a reach that is given: about what a converged step may still be off
 PRESS = 0.02
 """how hard a guide presses surfaces against each other before it yields: the strain that would take"""
 Thing = Obstacle | Plane | Animation | TriMesh
+_RANGES = (("thickness", 1e6, " m"), ("friction", MOST_FRICTION, ""), ("press", 10.0, ""), ("reach", 1e6, " m"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +38,22 @@ class Contact:
     press: float = PRESS
     """how hard the guide may press surfaces against each other, as a strain; beyond, it yields there"""
     reach: float | None = None
-    """[m] at which surfaces begin to feel each other; None: a fifth of the shell's mean edge"""
+    """[m] at which surfaces begin to feel each other; None: a fifth of the shell's mean edge, less where it is
+    nearer to itself than that at rest"""
 
     def __post_init__(self) -> None:
-        for name, least in (("thickness", 0.0), ("reach", 0.0), ("friction", 0.0), ("press", 0.0)):
+        for name, most, unit in _RANGES:
             value = getattr(self, name)
-            if value is not None and not (is_between(value, least, np.inf) and value < np.inf):
-                raise input_error(f"{name} must be a finite number of zero or more", where="contact", got=value)
-        object.__setattr__(self, "obstacles", tuple(_obstacle(k, one) for k, one in enumerate(self.obstacles)))
+            if value is None and name in ("thickness", "reach"):
+                continue
+            if not is_between(value, 0.0, most) or (name == "reach" and value == 0.0):
+                raise input_error(
+                    f"{name} must be a number", where="contact", got=_said(value),
+                    allowed=f"{'above 0' if name == 'reach' else '0'} to {most:g}{unit}",
+                )  # fmt: skip
+        if not isinstance(self.self_contact, bool):
+            raise input_error("self_contact must be True or False", where="contact", got=_said(self.self_contact))
+        object.__setattr__(self, "obstacles", _obstacles(self.obstacles))
 
     def surfaces(self, shell: TriMesh, blend: MaterialBlend, time: float, sewn: Integers | None = None) -> Surfaces:
         """For a shell of a material, whose vertices `sewn` (s, 2) lie on each other or will."""
@@ -55,7 +65,10 @@ class Contact:
             [one for one in self.obstacles if isinstance(one, Plane)], reach=self.reach or 0.0, gap=thickness,
             friction=self.friction, self_contact=self.self_contact, sewn=sewn,
         )  # fmt: skip
-        return found if self.reach is not None or not self.self_contact else _within_rest(found)
+        if self.reach is not None:
+            _check_reach(found)
+            return found
+        return _within_rest(found) if self.self_contact else found
 
 
 def _within_rest(surfaces: Surfaces) -> Surfaces:
@@ -68,24 +81,67 @@ def _within_rest(surfaces: Surfaces) -> Surfaces:
         return surfaces
     if closest < 2.0 * gap:
         _log.warning(
-            "parts of the shell are %.3g m apart at rest: half of that, not the thickness %.3g m, is kept open",
+            "parts of the shell are %.3g m apart at rest: half of that, not the thickness of %.3g m, is kept open",
             closest, gap,
         )  # fmt: skip
         gap = 0.5 * closest
     return replace(surfaces, gap=gap, reach=max(0.9 * (closest - gap), _LEAST_REACH * reach))
 
 
+def _check_reach(surfaces: Surfaces) -> None:
+    """Refuse a reach within which the shell would push itself apart at rest, or one that no step resolves."""
+    edge = 5.0 * replace(surfaces, reach=0.0).felt_within
+    reach, least, most = surfaces.reach, _LEAST_OF_EDGE * edge, edge
+    if surfaces.self_contact:
+        alone = replace(surfaces, obstacles=(), planes=(), reach=min(reach, edge))
+        closest = min(pairing.near(alone.shell.rest).closest() for pairing, _ in alone.pairings)
+        most = min(most, closest - surfaces.gap) if closest > surfaces.gap else most  # else it is told elsewhere
+    if reach > most:
+        raise input_error(
+            "reach is more than parts of the shell keep from each other at rest: they would push themselves apart",
+            where="contact", got=f"{reach:g} m", allowed=f"up to {most:.3g} m", remedy="leave it out",
+        )  # fmt: skip
+    if reach < min(least, most):
+        raise input_error(
+            "reach is so short that surfaces would meet as if it were a blow", where="contact", got=f"{reach:g} m",
+            allowed=f"from {min(least, most):.3g} m", remedy="leave it out",
+        )  # fmt: skip
+
+
+def _obstacles(given: object) -> tuple[Obstacle | Plane, ...]:
+    """One or several, all that does not fit told at once."""
+    if isinstance(given, Thing):
+        given = (given,)
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise input_error("not obstacles", where="contact.obstacles", got=type(given).__name__, allowed=_THINGS)
+    found: list[Obstacle | Plane] = []
+    wrong: list[str] = []
+    for k, one in enumerate(given):
+        try:
+            found.append(_obstacle(k, one))
+        except InputError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise InputError("\n".join(wrong))
+    return tuple(found)
+
+
+_THINGS = "a TriMesh, an Animation, an Obstacle or a Plane"
+
+
 def _obstacle(k: int, given: object) -> Obstacle | Plane:
-    if isinstance(given, (Obstacle, Plane)):
+    where = f"contact.obstacles[{k}]"
+    if isinstance(given, Plane):
         return given
     if isinstance(given, Animation):
-        return Obstacle(given.mesh, given.at, f"obstacle {k}")
-    if isinstance(given, TriMesh):
-        return Obstacle(given, name=f"obstacle {k}")
-    raise input_error(
-        "not an obstacle", where=f"contact.obstacles[{k}]", got=type(given).__name__,
-        allowed="a TriMesh, an Animation, an Obstacle or a Plane",
-    )  # fmt: skip
+        given.check(where)
+        given = Obstacle(given.mesh, given.at, f"obstacle {k}")
+    elif isinstance(given, TriMesh):
+        given = Obstacle(given, name=f"obstacle {k}")
+    if not isinstance(given, Obstacle):
+        raise input_error("not an obstacle", where=where, got=type(given).__name__, allowed=_THINGS)
+    check_physical(given.mesh, where)
+    return given
 
 
 def as_contact(given: Contact | bool | None) -> Contact | None:
@@ -95,3 +151,8 @@ def as_contact(given: Contact | bool | None) -> Contact | None:
     if given is None or isinstance(given, bool):
         return Contact() if given else None
     raise input_error("not contact", where="contact", got=type(given).__name__, allowed="True, False or a Contact")
+
+
+def _said(given: object) -> object:
+    """None is a value too, and one to be told."""
+    return "None" if given is None else given

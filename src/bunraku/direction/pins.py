@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from bunraku.collision import Obstacle
+from bunraku.collision import Obstacle, Plane
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
 from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
 from bunraku.geometry import Embedding, TriMesh, embed, first_few, vertex_normals
@@ -65,12 +65,23 @@ class Bodies:
         """The obstacle itself, or the one of that name."""
         if isinstance(to, Obstacle):
             return to
-        for one in self.obstacles:
-            if one.name == to:
-                return one
+        found = [one for one in self.obstacles if one.name == to]
+        if len(found) > 1:
+            raise input_error(
+                "several obstacles have this name", where="pin.to", got=to, remedy="give the Obstacle itself"
+            )
+        if found:
+            return found[0]
         names = ", ".join(f"'{name}'" for name in ["guide", *(one.name for one in self.obstacles)])
         allowed = f"{names}, a point, one point a vertex, an Animation or an Obstacle"
         raise input_error("unknown pin.to", got=to, allowed=allowed)
+
+
+def check_pin(pin: Pin, shell: TriMesh) -> None:
+    """Its vertices are the shell's, its axes are axes, its strength a strength."""
+    _checked_vertices(pin, shell)
+    _checked_axes(pin.axes)
+    strength_curve("pin.strength", pin.strength)
 
 
 def pin_constraint(
@@ -86,12 +97,11 @@ def pin_constraint(
     strength = strength_curve("pin.strength", pin.strength)
     jacobian = pin_jacobian(vertices, axes, shell.point_count)
     rows = jacobian.shape[0]
-    press = None
+    bodies, press = bodies or Bodies(), None
+    if bodies.press is not None and len(axes) == 3:  # where something is in the way, it gives way
+        press = bodies.press(sparse.csr_array(jacobian[::3][:, ::3]))
     if pin.body is not None:
-        bodies = bodies or Bodies()
         follow = _attached(start[vertices], bodies.named(pin.body), float(guide.times[0]), bodies.clear)
-        if bodies.press is not None and len(axes) == 3:  # where another body pushes in between, it gives way
-            press = bodies.press(sparse.csr_array(jacobian[::3][:, ::3]))
     else:
         follow = _with_guide(vertices, guide, onto) if isinstance(pin.to, str) else _path(pin, vertices, start)
 
@@ -136,7 +146,7 @@ def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
 
 
 def _checked_axes(axes: str) -> Integers:
-    if not axes or any(axis not in "xyz" for axis in axes) or len(set(axes)) != len(axes):
+    if not isinstance(axes, str) or not axes or any(axis not in "xyz" for axis in axes) or len(set(axes)) != len(axes):
         raise input_error("pin.axes must name one, two or three of x, y and z", got=axes, allowed="'y', 'xz', 'xyz', …")
     return np.array(["xyz".index(axis) for axis in axes])
 
@@ -158,11 +168,13 @@ def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Poin
         return lambda time: fixed
     if isinstance(pin.to, Animation):
         count = pin.to.mesh.point_count
-        source = np.arange(count) if pin.source is None else np.asarray(pin.source, dtype=np.int64)
-        if len(source) != len(vertices) or source.min(initial=0) < 0 or source.max(initial=0) >= count:
+        source = np.arange(count) if pin.source is None else np.asarray(pin.source)
+        whole = source.ndim == 1 and np.issubdtype(source.dtype, np.integer)
+        if not whole or len(source) != len(vertices) or source.min(initial=0) < 0 or source.max(initial=0) >= count:
             raise input_error(
-                "a pin needs one vertex of its animation for each vertex it holds", got=len(source),
-                allowed=f"{len(vertices)} of the {count} there are",
+                "a pin needs one vertex of its animation for each vertex it holds", where="pin.source",
+                got=first_few(source) if source.ndim == 1 else source.shape,
+                allowed=f"{len(vertices)} of 0 to {count - 1}",
             )  # fmt: skip
         animation = pin.to
         return lambda time: animation.at(time)[source]
@@ -171,6 +183,16 @@ def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Poin
     except (TypeError, ValueError):
         points = np.zeros(0)
     if points.shape not in ((3,), (len(vertices), 3)) or not np.isfinite(points).all():
-        raise input_error("pin.to must be 'guide', a point, one point a vertex, or an Animation", got=pin.to)
+        raise input_error(
+            "pin.to must be 'guide', the name of an obstacle, a point, one point a vertex, an Animation or an Obstacle",
+            got=_short(pin.to), remedy="a plane has no places to be attached to" if isinstance(pin.to, Plane) else "",
+        )  # fmt: skip
     goal = np.broadcast_to(points, (len(vertices), 3))
     return lambda time: goal
+
+
+def _short(given: object) -> object:
+    """What can be told of it in a sentence."""
+    if isinstance(given, np.ndarray):
+        return f"{given.shape} of {given.dtype}"
+    return given if isinstance(given, (int, float, str, bytes, tuple)) else type(given).__name__

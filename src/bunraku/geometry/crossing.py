@@ -178,8 +178,12 @@ def _segment_meets(p, q, a, b, c, through):
     s, t, u = _volume(p, q, a, b), _volume(p, q, b, c), _volume(p, q, c, a)
     if through and ((s > 0.0 and t > 0.0 and u > 0.0) or (s < 0.0 and t < 0.0 and u < 0.0)):
         return CROSSES
-    if (s >= 0.0 and t >= 0.0 and u >= 0.0) or (s <= 0.0 and t <= 0.0 and u <= 0.0):
+    if (s > 0.0 and t > 0.0 and u > 0.0) or (s < 0.0 and t < 0.0 and u < 0.0):
         return TOUCHES
+    if (s >= 0.0 and t >= 0.0 and u >= 0.0) or (s <= 0.0 and t <= 0.0 and u <= 0.0):
+        # On a side of the triangle; or so nearly in its plane that the volumes tell nothing, wherever it is.
+        beside = _flat_segment_meets(p, q, a, b, c) == APART
+        return APART if beside and not _place_within(p, a, b, c) and not _place_within(q, a, b, c) else TOUCHES
     return APART
 
 

@@ -22,6 +22,7 @@ def caution(prepared: Prepared) -> None:
     """Warn of everything that is unlikely to be meant."""
     _many_vertices(prepared)
     _caps_below_weight(prepared)
+    _open_seams(prepared)
 
 
 def _many_vertices(prepared: Prepared) -> None:
@@ -63,6 +64,17 @@ def _caps_below_weight(prepared: Prepared) -> None:
             name, tests.count, carried[least], prepared.numbers[least], weight, int(weak.sum()), len(times),
             2.0 * weight / carried[least],
         )  # fmt: skip
+
+
+def _open_seams(prepared: Prepared) -> None:
+    """Seams that are still open when the shot ends."""
+    last = float(prepared.times[-1])
+    for k, seam in enumerate(prepared.seams):
+        if seam.closed is not None and seam.closed > last:
+            _log.warning(
+                "seams[%d].closed: frame %g lies after the last one, %g: the seam is still open there", k,
+                seam.closed * prepared.clip.rate, prepared.numbers[-1],
+            )  # fmt: skip
 
 
 def _weight(prepared: Prepared) -> float:

@@ -75,11 +75,14 @@ def read_contact(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotC
     inputs: list[InputFile] = []
     for name, table in shot.obstacles.items():
         shape, place = table.source.shape(name), root.at("object").at(name).at("source")
-        if shape is not None:
-            things[name] = shape
-            continue
         try:
+            if shape is not None:
+                if isinstance(shape, Obstacle):
+                    check_physical(shape.mesh, "the shape")
+                things[name] = shape
+                continue
             clip, path = _clip(table.source, rate, shot.output.folder)
+            _tell_of_frames(clip, path, numbers)
             things[name] = _laid_out(clip, name, numbers, shot.shot.preroll, rate)
             inputs += source_inputs(place.path, path, table.source)
             prims[name] = clip.prim_path
@@ -102,6 +105,16 @@ def _clip(table: SourceTable, rate: float, takes: Path) -> tuple[Clip, Path]:
     check_physical(clip.mesh, str(path))
     clip.animation.check(str(path))
     return clip, path
+
+
+def _tell_of_frames(clip: Clip, path: Path, numbers: Vector) -> None:
+    """An obstacle that moves, but not on every frame of the shot."""
+    first, last = float(clip.frames[0]), float(clip.frames[-1])
+    if len(clip.frames) > 1 and (numbers[0] < first - 1e-6 or numbers[-1] > last + 1e-6):
+        _log.warning(
+            "%s: moves on frames %g to %g, and the shot has %g to %g; on the others it stands still", path, first, last,
+            numbers[0], numbers[-1],
+        )  # fmt: skip
 
 
 def _laid_out(clip: Clip, name: str, numbers: Vector, preroll: int, rate: float) -> Animation | Obstacle:

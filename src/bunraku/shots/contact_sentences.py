@@ -71,6 +71,20 @@ def near_sentences(m: Measured) -> Iterator[Sentence]:
     )
 
 
+def pinched_sentences(m: Measured) -> Iterator[Sentence]:
+    """Where obstacles left no room for the shell between them."""
+    pinched = np.asarray(m.arrays.get("pinched", np.zeros(0)))
+    if not pinched.any():
+        return
+    worst = int(np.argmax(pinched))
+    yield Sentence(
+        "note",
+        f"Obstacles left no room for the shell between them on frames {ranges(m.frames[pinched > 0])}: at most "
+        f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow both surfaces "
+        "and may pass through them.",
+    )
+
+
 def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     """Whether anything passes through anything, where that was looked for."""
     found, contact = m.intersections, prepared.contact.table

@@ -34,15 +34,20 @@ def check_attached(pins: Sequence[PinTable], contact: ShotContact, place: Place)
 
 
 def read_seams(
-    tables: Sequence[SeamTable], shell: TriMesh, going: Outgoing, rate: float, place: Place
+    tables: Sequence[SeamTable], shell: TriMesh, going: Outgoing, rate: float, begin: float, place: Place
 ) -> tuple[Seam, ...]:
-    """Seams between vertices of the shell, in seconds."""
+    """Seams between vertices of the shell, in seconds, of a shot that begins on the frame `begin`, preroll included."""
     found = []
     for k, table in enumerate(tables):
         where = place.entry(k)
         points = np.array(table.stitches, dtype=np.int64)
         before = len(place.findings)
         listed(np.unique(points).tolist(), going.surface.point_count, where.at("stitches"))
+        if table.closed is not None and table.closed <= begin:
+            where.at("closed").refuse(
+                "there is no time to close it in", got=table.closed, allowed=f"a frame after {begin:g}",
+                remedy="leave it out: it is closed before the first frame",
+            )  # fmt: skip
         if len(place.findings) > before:
             continue
         vertices = going.vertices_of(points.reshape(-1)).reshape(-1, 2)

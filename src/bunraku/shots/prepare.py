@@ -114,6 +114,9 @@ class Prepared:
         """The job that makes the frames."""
         try:
             return self._job(threads)
+        except InputError as error:
+            where = self.shot.place.at("object").at(self.name).name
+            raise InputError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from error
         except FactorisationError as error:
             where = self.shot.place.at("object").at(self.name).name
             raise InputError(
@@ -159,7 +162,8 @@ def prepare(shot: Shot) -> Prepared:
     contact = read_contact(shot, clip.rate, numbers, root)
     held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
     check_attached(table.pins, contact, place)
-    seams = read_seams(table.seams, shell, going, clip.rate, place.at("seams"))
+    begin = float(numbers[0]) - shot.shot.preroll
+    seams = read_seams(table.seams, shell, going, clip.rate, begin, place.at("seams"))
     place.raise_all()
     guide = laid_out(clip.animation, numbers, shot.shot.preroll, clip.rate, shell.rest[: clip.mesh.point_count])
     origin = local_origin(guide.points[shot.shot.preroll])

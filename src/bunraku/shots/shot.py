@@ -190,6 +190,11 @@ def _check_contact(physics: PhysicsTable | None, obstacles: list[str], place: Pl
                 "an obstacle is felt only with contact, and contact is off", got="obstacle",
                 remedy="[physics] contact = true",
             )  # fmt: skip
+    for name in obstacles:
+        if name in ("start", "guide"):
+            place.at("object").at(name).refuse(
+                "an obstacle of this name could not be told from what pins go to", got=name, remedy="another name"
+            )
     if isinstance(contact, ContactTable) and not contact.self_contact and not obstacles:
         place.at("physics").at("contact").at("self").refuse(
             "the shell feels neither itself nor an obstacle", got=False,

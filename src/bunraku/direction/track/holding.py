@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,13 +12,15 @@ from bunraku.collision import Surfaces
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Flags, Points, Sparse, Vector
 from bunraku.direction.contact import Contact
-from bunraku.direction.pins import Bodies, Pin, pin_constraint
+from bunraku.direction.pins import Bodies, Pin, check_pin, pin_constraint
 from bunraku.geometry import Embedding, TriMesh
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
 
 from .caps import region_caps
-from .seams import Seam, seam_constraints, sewn_pairs
+from .seams import Seam, check_seams, seam_constraints, sewn_pairs
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,19 @@ class Holding:
     mass: Vector
     """(n,) lumped [kg]"""
     bodies: Bodies
+
+    def __post_init__(self) -> None:
+        for pin in self.pins:
+            check_pin(pin, self.shell)
+        check_seams(self.seams, self.shell, float(self.guide.times[0]))
+        held = firmly_held(self.shell, self.pins)
+        between = [int(held[np.asarray(seam.stitches)].all(axis=1).sum()) for seam in self.seams]
+        for k, count in enumerate(between):
+            if count:
+                _log.warning(
+                    "seams[%d]: %d stitches lie between vertices that are pinned: they go where the pins say, and are "
+                    "closed only if the pins bring them together", k, count,
+                )  # fmt: skip
 
     def at(self, first: Points, *, attached: bool = True) -> list[LinearConstraint]:
         """The conditions of a shell that starts at points `first` (n, 3): of the pins, with those `attached` to bodies
@@ -61,6 +77,7 @@ def touching(
     contact: Contact | None, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float
 ) -> tuple[Surfaces | None, Bodies]:
     """The surfaces of a shell that may touch, and what its pins may be attached to."""
+    check_seams(seams, shell, time)
     if contact is None:
         return None, Bodies()
     sewn = sewn_pairs(seams, shell.point_count) if seams else None

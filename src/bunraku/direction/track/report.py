@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.collision import Pinches
+from bunraku.collision import Pinches, Surfaces
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import System
 
 from .forces import Forces
+
+LED_AWAY = "led_away"
+"""in a first state's memory: (c,) whether contact kept conditions from their goals on the way to it"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +71,23 @@ class TrackReport:
         vertices are pinched."""
         if self.system.contact is None:
             return {}
-        near = last["contact"] if last else {}
-        gave_way = last["gives_way"][: self.regions] if last else np.zeros(self.regions, dtype=bool)
+        near = last["contact"] if last else self._near(state)
+        led = np.asarray(state.memory.get(LED_AWAY, np.zeros(self.regions)), dtype=bool)
+        gave_way = (last["gives_way"] if last else led)[: self.regions]
         return {
-            "pairs": np.array(near.get("pairs", 0)), "closest": np.array(near.get("closest", 0.0)),
+            "pairs": np.array(near["pairs"]), "closest": np.array(near["closest"]),
             "gave_way": gave_way, "pinched": np.array(len(Pinches.of(state.memory))),
         }  # fmt: skip
+
+    def _near(self, state: State) -> dict[str, float]:
+        """Pairs and least distance [m] of the first frame, which no step led to."""
+        contact, pinched = self.system.contact, Pinches.of(state.memory).vertices
+        if not isinstance(contact, Surfaces):
+            return {"pairs": 0, "closest": 0.0}
+        points = contact.together(state.q.reshape(-1, 3), state.time)
+        nears = [pairing.near(points[:size]) for pairing, size in contact.pairings_without(pinched)]
+        count = sum(len(near) for near in nears)
+        return {"pairs": count, "closest": min(near.closest() for near in nears) if count else 0.0}
 
     def _stretching(self, time: float, x: Points) -> float:
         """[J] of the material and of its strain limit."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
-from bunraku.contracts import Array, Flags, Integers, Points, Sparse, Vector, input_error, is_between
+from bunraku.contracts import Array, Flags, InputError, Integers, Points, Sparse, Vector, input_error, is_between
 from bunraku.geometry import TriMesh, first_few
 from bunraku.motion import ease
 
@@ -37,26 +37,28 @@ class Seam:
     """[s] when it is closed, beginning at the first frame; None: before the first frame, without weight or inertia"""
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.stitches)
+        given = _array(self.stitches)
         if given.ndim != 2 or given.shape[1] not in (2, 3) or not np.issubdtype(given.dtype, np.integer):
             raise input_error("a seam has pairs of vertices (s, 2), or threes (s, 3)", got=_told(given))
         object.__setattr__(self, "stitches", given.astype(np.int64))
-        shares = np.zeros(len(given)) if self.shares is None else np.asarray(self.shares, dtype=np.float64)
-        if (self.shares is None) == (given.shape[1] == 3) or shares.shape != (len(given),):
+        shares = np.zeros(len(given)) if self.shares is None else _array(self.shares)
+        fits = shares.shape == (len(given),) and shares.dtype.kind in "fiu"
+        if (self.shares is None) == (given.shape[1] == 3) or not fits:
             raise input_error(
                 "a seam onto places between vertices has a share a stitch, and one between vertices has none",
-                got=None if self.shares is None else shares.shape, allowed=f"({len(given)},)",
+                got="no shares" if self.shares is None else _told(shares),
+                allowed=f"({len(given)},) of numbers" if given.shape[1] == 3 else "shares=None",
             )  # fmt: skip
         if not ((shares >= 0.0) & (shares <= 1.0)).all():
             raise input_error(
                 "shares of a seam lie between 0 and 1", got=float(shares[~((shares >= 0.0) & (shares <= 1.0))][0])
             )
-        object.__setattr__(self, "shares", shares)
+        object.__setattr__(self, "shares", shares.astype(np.float64))
         if self.closed is not None and not is_between(self.closed, -1e300, 1e300):
             raise input_error("seam.closed must be a time in seconds", got=self.closed)
 
     def check(self, shell: TriMesh, where: str) -> None:
-        """Its vertices are the shell's, and none is sewn to itself."""
+        """Its vertices are the shell's, none is sewn to itself, and no face is sewn shut."""
         stitches = np.asarray(self.stitches)
         bad = stitches[(stitches < 0) | (stitches >= shell.point_count)]
         if len(bad):
@@ -67,6 +69,14 @@ class Seam:
         itself = (stitches[:, :1] == stitches[:, 1:]).any(axis=1)
         if itself.any():
             raise input_error("a seam sews a vertex to itself", where=where, got=first_few(stitches[itself, 0]))
+        count = shell.point_count
+        place = connected_components(_graph(self.pairs, count), directed=False)[1][shell.faces]
+        shut = np.flatnonzero((place == np.roll(place, 1, axis=1)).any(axis=1))
+        if len(shut):
+            raise input_error(
+                "a seam sews two corners of a face together, which leaves it no area", where=where,
+                got=f"faces {first_few(shut)}", remedy="sew vertices that no edge joins",
+            )  # fmt: skip
 
     def weights(self, count: int, near: float = 0.0) -> Sparse:
         """(s, n) rows of the vertex minus the place it is sewn to; shares `near` an end are taken for it."""
@@ -96,6 +106,23 @@ class Seam:
             return np.zeros((0, 2), np.int64)
         between = stitches[(shares > 0.0) & (shares < 1.0)]
         return np.concatenate([between[:, [0, 1]], between[:, [0, 2]]])
+
+
+def check_seams(seams: Sequence[Seam], shell: TriMesh, time: float) -> None:
+    """Refuse, all at once, seams that do not fit the shell, or are to be closed when the shot begins, at a time [s]."""
+    wrong = []
+    for k, seam in enumerate(seams):
+        try:
+            seam.check(shell, f"seams[{k}]")
+            if seam.closed is not None and seam.closed <= time:
+                raise input_error(
+                    "there is no time to close it in", where=f"seams[{k}].closed", got=f"{seam.closed:g} s",
+                    allowed=f"after the first frame, at {time:g} s", remedy="None: closed before the first frame",
+                )  # fmt: skip
+        except InputError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise InputError("\n".join(wrong))
 
 
 def sewn_pairs(seams: Sequence[Seam], count: int) -> Integers:
@@ -128,8 +155,6 @@ def seam_constraints(
     """
     if not seams:
         return []
-    for k, seam in enumerate(seams):
-        seam.check(shell, f"seams[{k}]")
     weights = [seam.weights(shell.point_count) for seam in seams]
     # Two stitches to places near each other on one edge would draw the edge together: one of them is enough.
     blunt = [seam.weights(shell.point_count, _NEAR_END) for seam in seams]
@@ -170,6 +195,14 @@ def _constraint(
         jacobian, goals, lambda _: np.ones(rows), felt_mass(jacobian, mass),
         press=None if press is None else press(abs(weights)),
     )  # fmt: skip
+
+
+def _array(given: object) -> Array:
+    """As an array; lists of lists of several lengths are none."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.asarray("rows of several lengths")
 
 
 def _told(given: Array) -> str:

@@ -41,6 +41,11 @@ def start_state(
     onto: Embedding | None, knobs: TrackSettings, first: Points,
 ) -> State:  # fmt: skip
     """The state of the first frame; settled where asked, or where guide and shell do not correspond."""
+    if system.contact is not None and knobs.iterations is not None:  # a step cut short of its way must go on from there
+        raise input_error(
+            "with contact every step runs until it has converged", where="iterations", got=knobs.iterations,
+            allowed="None", remedy="a larger tolerance, or no contact",
+        )  # fmt: skip
     time = float(guide.times[0])
     velocity = _first_velocity(guide, shell, onto, knobs)
     state = State(time, first.reshape(-1).copy(), velocity.reshape(-1).copy())

@@ -18,8 +18,10 @@ from bunraku.collision import PINCHED, Obstacle, Surfaces
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, PhysicsStopped, Points, State, Vector, input_error
 from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
-from bunraku.geometry import first_few, intersecting_faces
 from bunraku.motion import ease
+
+from .report import LED_AWAY
+from .tangles import tangles, told
 
 _log = logging.getLogger(__name__)
 STEPS = 48
@@ -39,7 +41,7 @@ class Untangled:
     worst: float = 0.0
     """[m] the largest distance of one"""
     pinched: Mapping[str, Array] = field(default_factory=dict)
-    """the part of a state's memory that tells what is pinched in it"""
+    """the part of a state's memory that tells what is pinched in it, and what contact kept from its goal"""
 
 
 def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
@@ -57,15 +59,16 @@ def untangle(
 ) -> Untangled:  # fmt: skip
     """Lead a shell from a clean pose to the averages of the first."""
     begin, led = _clean_pose(surfaces, first, time)
+    where, remedy = told(tangles(surfaces, first, time))
     if not conditions:
         raise input_error(
-            "the first pose cuts itself or an obstacle, and nothing directs the shell out of it",
-            where=_named(surfaces, first, time), remedy="start = 'rest', or tests that direct it",
+            "the first pose cuts or nearly touches something, and nothing directs the shell out of it",
+            where=where, remedy=f"{remedy}, start = 'rest', or tests that direct it",
         )  # fmt: skip
     found = lead(replace(system, contact=led(time - STEPS * _STEP)), conditions, begin, time, settings, threads)
     _log.warning(
         "the first pose cuts itself or an obstacle (%s); the shell was led there from its rest shape in %d steps%s",
-        _named(surfaces, first, time), found.steps,
+        where, found.steps,
         f", {found.missed} conditions miss it by up to {found.worst:.3g} m" if found.missed else ", all directions met",
     )  # fmt: skip
     return found
@@ -111,11 +114,12 @@ def lead(
             break
     away = missed > _MET * settings.length
     pinched = {key: rows for key, rows in state.memory.items() if key == PINCHED}
+    if system.contact is not None:
+        pinched[LED_AWAY] = away.astype(np.float64)
     return Untangled(state.q.reshape(-1, 3), steps, int(away.sum()), float(missed.max(initial=0.0)), pinched)
 
 
 _MET = 1e-6  # share of the size
-_LOOKED_AT = 30  # faces that cut something, of which the message tells the pairs
 
 
 def _settled(state: State, settings: NewtonSettings) -> bool:
@@ -141,9 +145,10 @@ def _clean_pose(surfaces: Surfaces, first: Points, time: float) -> tuple[Points,
             return pose, standing
         if surfaces.obstacles and apart(growing(time - 1.0), pose, time - 1.0):
             return pose, growing
+    where, remedy = told(tangles(surfaces, carried, time))
     raise input_error(
-        "the shell cuts itself or an obstacle in its rest shape too: there is no clean pose to begin from",
-        where=_named(surfaces, carried, time), remedy="a rest shape without intersections (bunraku check FILE)",
+        "the shell cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
+        where=where, remedy=remedy,
     )  # fmt: skip
 
 
@@ -190,17 +195,3 @@ def _missed(conditions: Sequence[LinearConstraint], state: State, time: float) -
 
 def _alone(rows: Vector) -> Points:
     return np.stack([rows, np.zeros(len(rows)), np.zeros(len(rows))], axis=1)
-
-
-def _named(surfaces: Surfaces, x: Points, time: float) -> str:
-    """The first few pairs of faces that cut each other."""
-    points = surfaces.together(x, time)
-    faces = surfaces.faces
-    cut = np.flatnonzero(intersecting_faces(points, faces))[:_LOOKED_AT]
-    pairs = [
-        f"{a} and {b}"
-        for k, a in enumerate(cut)
-        for b in cut[k + 1 :]
-        if a < len(surfaces.shell.faces) and intersecting_faces(points, faces[[a, b]]).all()
-    ]
-    return f"faces {first_few(pairs)}" if pairs else "surfaces nearer than their thickness"
