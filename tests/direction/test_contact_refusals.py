@@ -256,3 +256,10 @@ def test_the_first_frame_tells_what_is_near() -> None:
     take = run(lying(0.015), contact=bk.Contact(obstacles=[FLOOR]), gravity=(0, 0, 0))
     assert int(take.report["pairs"][0]) == 25
     assert take.report["closest"][0] == pytest.approx(0.015, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["pins", "seams"])
+@pytest.mark.parametrize("value", [None, 3])
+def test_what_is_no_list_of_pins_or_seams_is_refused(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=rf"{name} must be one or several of a kind \(got .*\(\) for none"):
+        run(**{name: value})

@@ -239,9 +239,9 @@ def violent(seed: int, frames: int = 60) -> Animation:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_violent_guides(seed: int) -> None:
-    """Sixty frames each: no failure, nothing crosses, what did not give way is met."""
+    """Sixty frames each: no failure, nothing crosses, what did not give way is met. Most on coarse shells, for time."""
     guide = violent(seed)
-    shell, tests = bk.hierarchy(guide.mesh, levels=2)
+    shell, tests = bk.hierarchy(guide.mesh, levels=2 if seed < 5 else 1)
     shot = shoot(guide, shell, tests, Contact(thickness=1e-3))
     assert len(shot.frames) == 60
     assert clean(shot)

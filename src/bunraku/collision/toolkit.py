@@ -27,6 +27,9 @@ _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
 _MOST_ADVANCES = 1000  # along the way of one pair; what is reached then is free, if short: millions would take seconds
 ipctk.set_num_threads(1)
+ipctk.set_logger_level(
+    ipctk.LoggerLevel.error
+)  # what it warns of is looked after here: a step that stops is looked at again
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +107,6 @@ class Near:
     def rubbing(self, stiffness: float, coefficients: Vector) -> Rubbing:
         """Friction with the normal forces that the barrier has here, of the mean coefficient of both sides (n,)."""
         return Rubbing(self, self._pairing, self._x, stiffness, coefficients)
-
-    @property
-    def points(self) -> Points:
-        """(n, 3) where the surfaces stand."""
-        return self._x
 
 
 class Rubbing:
@@ -290,12 +288,6 @@ class Pairing:
         found.build(self._fenced, x, end, 0.5 * self.gap)
         self._leave_out_neighbours(found)
         return found
-
-    def passes_through(self, x: Points, end: Points) -> bool:
-        """Whether anything touches on the way, by another method than `free_share`: the checker's own."""
-        return not ipctk.is_step_collision_free(
-            self.mesh, self.columns(x), self.columns(end), 0.0, None, ipctk.TightInclusionCCD()
-        )  # fmt: skip
 
     def intersects(self, x: Points) -> bool:
         """Whether surfaces cut each other at points x (n, 3)."""

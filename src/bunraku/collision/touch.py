@@ -79,6 +79,7 @@ class Touch:
     """vertices that are"""
     slowed: Slowed = field(default_factory=Slowed.none, repr=False)
     """pairs that cut steps short"""
+    _held: Held = field(default_factory=Held.none, repr=False)
     _place: _Place | None = field(default=None, repr=False)
     _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
 
@@ -87,9 +88,8 @@ class Touch:
 
     def _hold(self, pinches: Pinches, x: Points) -> None:
         """From now on these vertices at x (n, 3) are held too."""
-        now, held = self._obstacles(0.0), getattr(self, "_held", Held.none())
-        beyond = 0.5 * self.surfaces.felt_within
-        self._held = held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, beyond))
+        now, beyond = self._obstacles(0.0), 0.5 * self.surfaces.felt_within
+        self._held = self._held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, beyond))
         self._pairings = self.surfaces.pairings_without(self._held.vertices)
         self._place = self._lagged = None
 
@@ -195,7 +195,7 @@ class Touch:
         place = self._at(x, 0.0)
         way = np.concatenate([np.zeros_like(x), self._left])
         for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
-            out += gaps.forces(stiff, None, way[: len(way)])[: self.surfaces.count]
+            out += gaps.forces(stiff, None, way)[: self.surfaces.count]
         out[self._held.vertices] -= self._grip * self._held.left(self.gone)
         return out
 

@@ -50,6 +50,9 @@ PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
 line search's and Newton's look at the energies"""
 
 
+_MOST_ROOM = 2  # times the pairs that are likely now
+
+
 class ImplicitEuler:
     """Steps a system; the symbolic analysis is made once, with the first step."""
 
@@ -246,7 +249,7 @@ class ImplicitEuler:
         loose = None if problem.touch is None else problem.touch.blocks(x)
         if not saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose):
             assert problem.touch is not None
-            self._pairs = problem.touch.likely(x)
+            self._pairs = _with_room(self._pairs, problem.touch.likely(x))
             saddle.reserve(self._pairs)
             saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose)
         assembled = time.perf_counter()
@@ -287,6 +290,13 @@ class ImplicitEuler:
             double=partial(choose, threads=self._threads, pivoting=True),
         )  # fmt: skip
         return self._saddle
+
+
+def _with_room(before: Integers, likely: Integers) -> Integers:
+    """(p, 2) both, in order: surfaces that slide come back to pairs they had. What has grown to twice what is likely
+    now is forgotten."""
+    both = np.unique(np.concatenate([before, likely]), axis=0)
+    return both if len(both) <= _MOST_ROOM * len(likely) else likely
 
 
 def _shifted(stencil: Stencil, point_unknowns: int, first: int) -> Stencil:

@@ -206,7 +206,13 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
 
 def _listed(kind: type[_Kind], name: str, given: Sequence[_Kind] | _Kind) -> tuple[_Kind, ...]:
     """One or several of a kind."""
-    found = (given,) if isinstance(given, kind) else tuple(given)  # type: ignore[arg-type]
-    for k, one in enumerate(found):
+    if isinstance(given, kind):
+        return (given,)
+    if not isinstance(given, Sequence):
+        raise input_error(
+            f"{name} must be one or several of a kind", where=name, got=type(given).__name__,
+            allowed=f"a {kind.__name__}, or a list of them; () for none",
+        )  # fmt: skip
+    for k, one in enumerate(given):
         need(kind, f"{name}[{k}]", one)
-    return found
+    return tuple(given)
