@@ -1,8 +1,8 @@
-"""Makes the pictures of docs/scenes.md from the demos' own shots and from the figures.
+"""Makes the pictures of docs/scenes.md and docs/contact.md from the demos' own shots and from the figures.
 
 .venv/bin/python docs/make_scene_pictures.py [NAME …] [--mocap FILE.bvh]
 
-Names are figures, `bag`, `walker`, or `bag_mocap`, which needs the file. Without names: all of them.
+Names are figures, `bag`, `walker`, `arms`, or `bag_mocap`, which needs the file. Without names: all of them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ SIZE = (420, 480)
 MOMENTS = {
     "bag": [4, 8, 13, 16, 19, 24, 29],
     "bag_mocap": [2, 6, 9, 12, 15, 18, 21, 26],
+    "arms": [14, 18, 21, 24, 28, 36, 44],
     "walker": [10, 20, 30, 40, 62, 70, 86, 95, 102, 118],
 }
 """frames worth a picture"""
@@ -33,7 +34,7 @@ def main() -> None:
     parser.add_argument("--mocap", type=Path)
     args = parser.parse_args()
     driven = ["bag_mocap"] if args.mocap else []
-    for name in args.names or ["bag", "walker", *driven, *FIGURES]:
+    for name in args.names or ["bag", "walker", "arms", *driven, *FIGURES]:
         sheet = study_sheet(name, figure(name).study(None)) if name in FIGURES else demo_sheet(name, args.mocap)
         write_webp(PICTURES / f"{name}.webp", [sheet], 1.0, max_bytes=MOST)
 
