@@ -165,8 +165,15 @@ def test_a_fast_guide_does_not_tunnel(speed: float, arrives: bool) -> None:
     mesh = TriMesh(mesh.rest - [0.2, 0.2, 0.0], mesh.faces)
     guide = Animation(mesh, times, np.array([mesh.rest + [0.0, 0.0, speed * time - 0.6] for time in times]))
     shell, tests = bk.hierarchy(mesh, levels=1)
-    shot = shoot(guide, shell, tests, Contact(obstacles=[sphere([0.02, 0.01, 0.0], 0.12, 0.05)]))
+    centre, radius, count = np.array([0.02, 0.01, 0.0]), 0.12, shell.point_count
+    shot = shoot(guide, shell, tests, Contact(obstacles=[sphere(centre, radius, 0.05)]))
     assert clean(shot)
+    # The ball was in its way: it was felt by both, and the slow one gave way to it.
+    nearest = min(float(np.linalg.norm(x[:count] - centre, axis=1).min()) for x in shot.way)
+    assert nearest < radius + shot.surfaces.gap + shot.surfaces.felt_within
+    bare = list(tracking_job(guide, shell, tests, material=CLOTH, threads=1, tolerance=4e-4).frames())
+    ways = pairwise(shot.surfaces.together(frame.points, frame.time) for frame in bare)
+    assert any(len(passings(a, b, shot.surfaces.faces, movable=count)) for a, b in ways)
     assert arrives or shot.gave_way.any()
     assert missed_unyielded(shot) <= MET
     assert (shot.residual[-1].max() <= MET * shot.job.facts["size"]) == arrives
