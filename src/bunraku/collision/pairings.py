@@ -98,6 +98,33 @@ def _with_planes(surfaces: Surfaces, which: list[int], without: Flags, gap: floa
     )  # fmt: skip
 
 
+def pairings_of_parts(surfaces: Surfaces) -> list[Pairing]:
+    """Each part of the shell with itself and nothing else, those of one gap together."""
+    parts, shell = surfaces.parts, surfaces.shell
+    labels, own = parts.labels[: surfaces.count], np.diagonal(parts.gaps)
+    out = []
+    for gap in np.unique(own[np.unique(labels)]):
+        some = np.flatnonzero(own == gap).tolist()
+        meeting = Meeting(labels, [(part, part) for part in some], alone=True)
+        others = parts.not_of(some)[: surfaces.count]
+        knobs: dict[str, Any] = {"reach": surfaces.felt_within, "gap": float(gap), "movable": surfaces.count}
+        sewn = None if surfaces.sewn is None else Sewn(surfaces.sewn, surfaces.count)
+        out.append(Pairing(shell.rest, shell.faces, sewn=sewn, without=others, meeting=meeting, **knobs))
+    return out
+
+
+def pairing_between(surfaces: Surfaces, first: int, second: int) -> Pairing:
+    """Two parts and nothing else; the lower number is of the shell, the other of the shell or an obstacle."""
+    parts, (first, second) = surfaces.parts, sorted((first, second))
+    own = parts.is_shell(second)
+    sewn = None if surfaces.sewn is None or not own else Sewn(surfaces.sewn, len(surfaces.rest))
+    return Pairing(
+        surfaces.rest, surfaces.faces, reach=surfaces.felt_within, gap=float(parts.gaps[first, second]),
+        movable=surfaces.count, among_movable=own, without=parts.not_of([first, second]), sewn=sewn,
+        meeting=Meeting(parts.labels, [(first, second)], alone=True),
+    )  # fmt: skip
+
+
 def _others(surfaces: Surfaces, gap: float) -> Flags:
     """(n + o,) vertices of obstacles that keep another gap."""
     sizes = [surfaces.count, *(obstacle.mesh.point_count for obstacle in surfaces.obstacles)]

@@ -150,8 +150,8 @@ class Parts:
 
     @property
     def most(self) -> float:
-        """[m] the largest of all gaps."""
-        return float(self.gaps.max())
+        """[m] the largest gap of the shell with an obstacle or a plane, or the common one."""
+        return float(self.gaps[:, self.obstacle(0) :].max(initial=self.gap))
 
     def not_of(self, parts: Sequence[int]) -> Flags:
         """(n + o,) vertices of other parts."""

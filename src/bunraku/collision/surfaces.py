@@ -14,7 +14,7 @@ from bunraku.contracts import Integers, Points, State, Vector
 from bunraku.geometry import TriMesh
 
 from .obstacles import Obstacle, Plane
-from .pairings import pairings_without
+from .pairings import pairing_between, pairings_of_parts, pairings_without
 from .parts import Between, Parts
 from .pinching import Ground, Pinches
 from .releasing import still_pinched
@@ -133,6 +133,15 @@ class Surfaces:
                 del self._known[old]  # what is pinched changes often: the last is enough
             self._known[key] = pairings_without(self, pinched)
         return self._known[key]
+
+    @property
+    def own_pairings(self) -> list[Pairing]:
+        """Parts of the shell that may touch themselves, alone."""
+        return pairings_of_parts(self)
+
+    def pairing_between(self, first: int, second: int) -> Pairing:
+        """Two parts, by number, and nothing else."""
+        return pairing_between(self, first, second)
 
     @cached_property
     def _known(self) -> dict[bytes, list[tuple[Pairing, int]]]:
