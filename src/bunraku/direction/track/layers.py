@@ -23,6 +23,7 @@ from .outward import Outward, is_closed, part_of, samples, wound_outwards
 
 _log = logging.getLogger(__name__)
 _SEARCH = 4.0  # mean edges behind a surface within which a layer is taken for misplaced
+_FARTHER = 1.5  # times that distance within which what is behind still is told
 _FIRM = 100.0  # how a lift weighs against the smoothness of the change
 _FIRMER = 1.3  # from look to look
 _MOST_LOOKS = 40
@@ -177,7 +178,8 @@ class _Layer:
 
     def _low(self, x: Points, inner: _Inner, share: float | None) -> Flags:
         """(v,) vertices at x (v, 3) that are behind a surface or, with a share of the reach, less above its gap."""
-        look = inner.surface.look(x, self.outward(x).normals, self.within)
+        within = self.within * (_FARTHER if share is None else 1.0)
+        look = inner.surface.look(x, self.outward(x).normals, within)
         limit = 0.0 if share is None else inner.gap + share * self.surfaces.felt_within
         return look.counts & (look.heights < limit)
 
