@@ -202,7 +202,9 @@ def test_each_sheet_slides_as_is_said_between_it_and_the_slope(kind: str) -> Non
     assert change[0] == pytest.approx(wanted, abs=lag + 1e-3 * wanted)
     assert wanted > 0.3  # [m/s]
     assert np.abs(slow[begin:, 0]).max() < 2e-3  # below twice what counts as still; it would be at 3 cm/s and more
-    assert (take.animation.points[-1][count : 2 * count, 0] - take.animation.points[0][count : 2 * count, 0]).min() > 0.1
+    assert (
+        take.animation.points[-1][count : 2 * count, 0] - take.animation.points[0][count : 2 * count, 0]
+    ).min() > 0.1
 
 
 @pytest.mark.parametrize("thickness", [0.001, 0.004, 0.012])
@@ -212,7 +214,10 @@ def test_a_sheet_rests_on_another_at_the_thickness_between_them(thickness: float
     x = np.concatenate([low.rest, high.rest + [0.0, thickness + 0.8 * reach, 0.0]])
     shell = TriMesh(x, np.concatenate([low.faces, high.faces + 4]))
     contact = Contact(
-        thickness=0.002, reach=reach, parts={"low": [0], "high": [4]}, between=Between("low", "high", thickness=thickness)
+        thickness=0.002,
+        reach=reach,
+        parts={"low": [0], "high": [4]},
+        between=Between("low", "high", thickness=thickness),
     )
     take = track(standing(shell, 9), shell, None, material="felt", contact=contact, pins=Pin(np.arange(4)), threads=1,
                  substeps=1, tolerance=1e-5)  # fmt: skip
@@ -288,9 +293,7 @@ def test_parts_are_pieces_of_the_shell_of_their_own(parts: dict, said: str) -> N
 def test_a_part_that_is_nearer_to_itself_than_its_thickness_is_refused() -> None:
     """Two sheets 1 cm apart are one part."""
     flat = grid_mesh(np.linspace(0, 0.1, 3), np.linspace(0, 0.1, 3))
-    shell = TriMesh(
-        np.concatenate([flat.rest, flat.rest + [0, 0.01, 0]]), np.concatenate([flat.faces, flat.faces + 9])
-    )
+    shell = TriMesh(np.concatenate([flat.rest, flat.rest + [0, 0.01, 0]]), np.concatenate([flat.faces, flat.faces + 9]))
     for thickness, refused in ((0.02, True), (0.005, False)):
         contact = Contact(parts={"coat": [0, 9]}, between=Between("coat", "coat", thickness=thickness))
         if refused:
@@ -305,5 +308,3 @@ def test_how_near_two_parts_are_at_rest_says_nothing() -> None:
     near, far = (surfaces_of(layered(), dressed(radius, 0.0)) for radius in (SHIRT + 1e-4, 0.2))
     assert near.gap == far.gap == GAP
     assert near.felt_within == pytest.approx(far.felt_within, rel=0.2)  # edges of the coat are shorter
-
-

@@ -33,7 +33,9 @@ class Between:
         for name, most, unit in (("thickness", _LARGEST, " m"), ("friction", MOST_FRICTION, "")):
             value = getattr(self, name)
             if value is not None and not is_between(value, 0.0, most):
-                raise input_error(f"{name} must be a number", where=self.said, got=value, allowed=f"0 to {most:g}{unit}")
+                raise input_error(
+                    f"{name} must be a number", where=self.said, got=value, allowed=f"0 to {most:g}{unit}"
+                )
         if self.friction is None and self.thickness is None:
             raise input_error("says nothing", where=self.said, allowed="friction, thickness or both")
 

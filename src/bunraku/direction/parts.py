@@ -56,7 +56,9 @@ def whole_pieces(parts: Mapping[str, Integers], shell: TriMesh) -> dict[str, Int
         if len(bad):
             wrong.append(
                 input_error(
-                    "a part must name vertices of the shell", where=f"contact.parts['{name}']", got=first_few(bad),
+                    "a part must name vertices of the shell",
+                    where=f"contact.parts['{name}']",
+                    got=first_few(bad),
                     allowed=f"0 to {shell.point_count - 1}",
                 )  # fmt: skip
             )
@@ -68,7 +70,9 @@ def whole_pieces(parts: Mapping[str, Integers], shell: TriMesh) -> dict[str, Int
             wrong.append(
                 input_error(
                     f"{names[taken[0]]} and {name} are parts of one connected piece of the shell, and a vertex is of "
-                    "one part at most", where=f"contact.parts['{name}']", got=f"vertices {first_few(both)}",
+                    "one part at most",
+                    where=f"contact.parts['{name}']",
+                    got=f"vertices {first_few(both)}",
                     remedy="name different pieces",
                 )  # fmt: skip
             )
@@ -91,10 +95,13 @@ def _wrong_layers(
     parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane], layers: Sequence[str]
 ) -> Iterator[InputError]:
     bodies = [one.name for one in things if isinstance(one, Obstacle)]
+    planes = [one.name for one in things if isinstance(one, Plane)]
     known, inner = [*parts, *bodies], True
     for k, name in enumerate(layers):
         where = f"contact.layers[{k}]"
-        if name not in known:
+        if name in planes:
+            yield input_error("a plane is no layer", where=where, got=name, remedy="leave it out")
+        elif name not in known:
             yield _unknown(where, name, known)
         elif name in layers[:k]:
             yield input_error("a layer is named twice", where=where, got=name, remedy="name it once")

@@ -255,4 +255,3 @@ def _along(weights: Sparse, directions: Points) -> Sparse:
     rows, columns = np.repeat(found.row, 3), (3 * found.col[:, None] + np.arange(3)).reshape(-1)
     values = (found.data[:, None] * directions[found.row]).reshape(-1)
     return sparse.csr_array((values, (rows, columns)), shape=(weights.shape[0], 3 * weights.shape[1]))
-
