@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def over(kind: str, away: float) -> tuple[Surfaces, Points]:
     """A triangle of part `a` whose lowest corner is `away` [m] above something named `b`."""
     own = [[0.0, 0.0, away], [0.3, 0.0, away + 0.05], [0.0, 0.3, away + 0.05]]
     flat = [[-1.0, -1.0, 0.0], [2.0, -1.0, 0.0], [-1.0, 2.0, 0.0]]
-    knobs = {"reach": REACH, "gap": GAP, "friction": 0.3, "still": 0.05}
+    knobs: dict[str, Any] = {"reach": REACH, "gap": GAP, "friction": 0.3, "still": 0.05}
     if kind == "itself":  # two pieces of one part
         mesh = triangles(own, flat)
         return Surfaces(mesh, named={"a": np.arange(6)}, **knobs), mesh.rest

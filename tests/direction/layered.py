@@ -48,7 +48,7 @@ def standing(shell: TriMesh, count: int) -> Animation:
 
 def turns_around(points: Points, garment: Points) -> Vector:
     """(m,) how often a tube (RINGS · AROUND, 3), closed by a fan at each end, winds around points (m, 3): 1 inside, 0
-    outside. The sum of the solid angles of its triangles [Van Oosterom 1983]."""
+    outside. The sum of the solid angles of its triangles."""
     _, faces = tube(1.0, 0.0, 1.0)
     index = np.arange(len(garment)).reshape(RINGS, AROUND)
     low, high = index[0], index[-1]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from layered import AROUND, COAT, SHIRT, dressed, standing, swaying, tube, turns_around
 
-from bunraku import Animation, Between, Contact, InputError, Obstacle, Pin, Plane, Take, TriMesh, track
+from bunraku import Between, Contact, InputError, Obstacle, Pin, Plane, Take, TriMesh, track
 from bunraku.collision import Surfaces
 from bunraku.contracts import Points
 from bunraku.direction.track.layers import in_order
@@ -25,6 +25,7 @@ CASES = {
     "inside the body, inside out": (0.095, 0.0, True),
 }
 GAP, BETWEEN = 0.002, 0.004
+UP = np.array([0.0, 1.0, 0.0])
 
 
 def layered(layers: tuple[str, ...] = ("shirt", "coat")) -> Contact:
@@ -172,12 +173,12 @@ def on_a_slope(kind: str, angle: float, frictions: tuple[float, float]) -> tuple
         x, faces = [*x, wide.rest], [*faces, wide.faces + 2 * count]
         parts["slope"], pins = [2 * count], [Pin(2 * count + np.arange(wide.point_count))]
     else:
-        things = [Plane((0, 0, 0), (0, 1, 0), "slope") if kind == "plane" else Obstacle(wide, name="slope")]
+        things = [Plane(np.zeros(3), UP, "slope") if kind == "plane" else Obstacle(wide, name="slope")]
     shell = TriMesh(np.concatenate(x), np.concatenate(faces))
     between = [Between(name, "slope", friction=mu) for name, mu in zip(("slow", "fast"), frictions, strict=True)]
     contact = Contact(thickness=GAP, reach=reach, obstacles=things, parts=parts, between=between, friction=9.0)
-    gravity = 9.81 * np.array([np.sin(angle), -np.cos(angle), 0.0])
-    take = track(standing(shell, 13), shell, None, material={"preset": "felt", "drag": 0.0}, contact=contact, gravity=gravity, pins=pins,
+    gravity, felt = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0), {"preset": "felt", "drag": 0.0}
+    take = track(standing(shell, 13), shell, None, material=felt, contact=contact, gravity=gravity, pins=pins,
                  threads=1, substeps=1, tolerance=1e-6, velocity="zero")  # fmt: skip
     return take, count
 
@@ -231,20 +232,20 @@ def test_a_sheet_rests_on_another_at_the_thickness_between_them(thickness: float
 
 
 SHELL = dressed(0.14, 0.0)
-HERO, FLOOR = swaying(), Plane((0, -1, 0), (0, 1, 0), "floor")
+HERO, FLOOR = swaying(), Plane(-UP, UP, "floor")
 PARTS = {"shirt": [0], "coat": [COAT]}
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"layers": ["shirt", "caot"]}, r"contact.layers\[1\]: there is no such part .*'caot'.*shirt, coat, hero.*'coat'"),
+        ({"layers": ["shirt", "caot"]}, r"contact.layers\[1\]: there is no such part .*'caot'.*shirt, coat.*'coat'"),
         ({"layers": ["shirt", "coat", "shirt"]}, r"contact.layers\[2\]: a layer is named twice \(got 'shirt'\)"),
         ({"layers": ["shirt", "hero"]}, r"contact.layers\[1\]: an obstacle does not make room"),
         ({"layers": ["hero"]}, "contact.layers: names no part of the shell"),
         ({"layers": "shirt"}, "contact.layers: layers must be a list"),
         ({"layers": [3]}, r"contact.layers\[0\]: not a str"),
-        ({"between": [Between("coat", "flor", friction=1)]}, r"contact.between\[0\]: there is no such .*'flor'.*'floor'"),
+        ({"between": [Between("coat", "flor", friction=1)]}, r"contact.between\[0\]: there is .*'flor'.*'floor'"),
         ({"between": [Between("hero", "floor", friction=1)]}, r"contact.between\[0\]: neither is a part of the shell"),
         (
             {"between": [Between("coat", "hero", friction=1), Between("hero", "coat", thickness=1)]},

@@ -49,38 +49,34 @@ def check_names(
 def whole_pieces(parts: Mapping[str, Integers], shell: TriMesh) -> dict[str, Integers]:
     """Each part with all vertices (v,) of the shell's pieces that it has a vertex of: garments are whole."""
     piece = components(np.concatenate([shell.faces[:, [0, 1]], shell.faces[:, [1, 2]]]), shell.point_count)
-    owner = np.full(int(piece.max(initial=-1)) + 1, -1)
-    names, out, wrong = list(parts), {}, []
-    for k, (name, vertices) in enumerate(parts.items()):
-        bad = vertices[(vertices < 0) | (vertices >= shell.point_count)]
-        if len(bad):
-            wrong.append(
-                input_error(
-                    "a part must name vertices of the shell",
-                    where=f"contact.parts['{name}']",
-                    got=first_few(bad),
-                    allowed=f"0 to {shell.point_count - 1}",
-                )  # fmt: skip
-            )
-            continue
-        own = np.unique(piece[vertices])
-        taken = owner[own][owner[own] >= 0]
-        if len(taken):
-            both = vertices[owner[piece[vertices]] >= 0]
-            wrong.append(
-                input_error(
-                    f"{names[taken[0]]} and {name} are parts of one connected piece of the shell, and a vertex is of "
-                    "one part at most",
-                    where=f"contact.parts['{name}']",
-                    got=f"vertices {first_few(both)}",
-                    remedy="name different pieces",
-                )  # fmt: skip
-            )
-        owner[own] = k
-        out[name] = np.flatnonzero(np.isin(piece, own))
+    wrong = [*_outside(parts, shell.point_count)] or [*_shared(parts, piece)]
     if wrong:
         raise InputError("\n".join(map(str, wrong)))
-    return out
+    return {name: np.flatnonzero(np.isin(piece, piece[vertices])) for name, vertices in parts.items()}
+
+
+def _outside(parts: Mapping[str, Integers], count: int) -> Iterator[InputError]:
+    for name, vertices in parts.items():
+        bad = vertices[(vertices < 0) | (vertices >= count)]
+        if len(bad):
+            yield input_error(
+                "a part must name vertices of the shell", where=f"contact.parts['{name}']", got=first_few(bad),
+                allowed=f"0 to {count - 1}",
+            )  # fmt: skip
+
+
+def _shared(parts: Mapping[str, Integers], piece: Integers) -> Iterator[InputError]:
+    """Parts of a piece (n,) of the shell that another one is a part of."""
+    names = list(parts)
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            both = parts[name][np.isin(piece[parts[name]], piece[parts[other]])]
+            if len(both):
+                yield input_error(
+                    f"{other} and {name} are parts of one connected piece of the shell, and a vertex is of one part at "
+                    "most", where=f"contact.parts['{name}']", got=f"vertices {first_few(both)}",
+                    remedy="name different pieces",
+                )  # fmt: skip
 
 
 def _clashes(parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane]) -> Iterator[InputError]:

@@ -66,7 +66,7 @@ class Outward:
         found, mesh = closest_points(query, self.mesh), self.mesh
         corners, on = mesh.faces[found.faces], found.weights > _ON
         flat = unit_rows(face_normals(mesh.rest, corners))
-        normals = np.where(on.all(axis=1)[:, None], flat, unit_rows(found.carry(mesh, self.normals)))
+        normals = np.where(np.all(on, axis=1, keepdims=True), flat, unit_rows(found.carry(mesh, self.normals)))
         away = query - found.points
         height = np.sum(away * (normals if along is None else along), axis=1)
         over = np.minimum(np.abs(np.sum(away * normals, axis=1)), np.abs(np.sum(away * facing, axis=1)))
