@@ -116,6 +116,11 @@ def test_a_pair_keeps_its_own_gap_and_rubs_as_is_said_of_it(kind: str) -> None:
     moved[:3, 0] += 0.5 * DT * 0.1
     rub = touch.gradient(moved) - touch.pressure(moved)
     assert rub[0] == pytest.approx([-ROUGH * push, 0.0, 0.0], rel=1e-9)
+    # Its stiffness is its force over the way.
+    smooth = Scene(replace(surfaces, between=[replace(said, friction=0.0)]), x).touch()
+    scene = Scene(surfaces, x)
+    stiffness = dense(scene, *touch.blocks(moved)) - dense(scene, *smooth.blocks(moved))
+    assert (stiffness @ (moved - x).reshape(-1)).reshape(-1, 3) == pytest.approx(rub, abs=1e-9 * np.abs(rub).max())
     # Down by more than there is: a tenth of the room beyond the pair's own gap is left.
     down = np.zeros_like(x)
     down[:3, 2] = -0.1

@@ -117,6 +117,21 @@ def test_vertices_that_stay_behind_are_named(caplog: pytest.LogCaptureFixture) -
     assert "9 vertices of coat are still behind shirt: 81, 82, 83, 84, 85 and 4 more" in caplog.text
 
 
+def test_a_coarse_coat_is_lifted_off_what_sticks_out_of_a_fine_shirt() -> None:
+    """One vertex of the shirt is through a large face of the coat, and none of the coat is behind the shirt."""
+    fine = grid_mesh(np.linspace(-0.2, 0.2, 9), np.linspace(-0.2, 0.2, 9))
+    shirt, coat = np.array(fine.rest), np.array([[-0.19, 0.02, -0.19], [-0.19, 0.02, 0.2], [0.2, 0.02, -0.19]])
+    (bump,) = np.flatnonzero(np.linalg.norm(shirt - [-0.05, 0.0, -0.1], axis=1) < 1e-9)
+    shirt[bump, 1] = 0.03
+    shell = TriMesh(np.concatenate([shirt, coat]), np.concatenate([fine.faces, [[81, 82, 83]]]))
+    contact = Contact(thickness=GAP, parts={"shirt": [0], "coat": [81]}, layers=["shirt", "coat"])
+    assert intersecting_faces(shell.rest, shell.faces, touching=True).any()
+    found = in_order(surfaces_of(contact, shell), contact.layers, shell.rest, 0.0)
+    assert not intersecting_faces(found.points, shell.faces, touching=True).any()
+    np.testing.assert_array_equal(found.points[:81], shirt)
+    assert found.points[81:, 1].min() > 0.0 and found.moves
+
+
 def test_outside_is_where_the_body_looks() -> None:
     body = swaying()
     inside = Outward(TriMesh(body.at(0.0), wound_outwards(body.at(0.0), body.mesh.faces[:, ::-1], ())))

@@ -38,7 +38,7 @@ class Moved:
     inner: str
     outer: str
     count: int
-    """vertices of the outer one that were behind the inner one, or too near to it"""
+    """vertices of the outer one that were lifted, or whose faces were: behind the inner one, cutting it or too near"""
     most: float
     """[m] the longest way of one of them"""
     wrong: tuple[int, ...]
@@ -163,7 +163,8 @@ class _Layer:
         low = [self._low(begin, one, _ENOUGH * _CLEAR[0]) for one in self.inner]
         if any(some.any() for some in low) or not self._apart(out, time):
             for clear in _CLEAR:
-                out[self.vertices] = _Lift(self, clear * self.surfaces.felt_within).of(begin)
+                lift = _Lift(self, clear * self.surfaces.felt_within)
+                out[self.vertices], low = lift.of(begin), lift.lifted
                 if self._apart(out, time):
                     break
         way = np.linalg.norm(out[self.vertices] - begin, axis=1)
@@ -200,6 +201,8 @@ class _Lift:
         """To `clear` [m] beyond the gaps."""
         self._layer, self._clear = layer, clear
         self._held: dict[tuple[int, bool], Flags] = {}
+        self.lifted = [np.zeros(len(layer.vertices), dtype=bool) for _ in layer.inner]
+        """of each inner surface (v,) vertices that it lifted, or whose faces"""
 
     def of(self, begin: Points) -> Points:
         """(v, 3) from where the layer is, (v, 3)."""
@@ -244,6 +247,7 @@ class _Lift:
         short = look.counts & (heights < inner.gap + _ENOUGH * self._clear)
         held = self._held.get((k, above), np.zeros(len(short), dtype=bool)) | short
         self._held[k, above] = held
+        self.lifted[k] |= np.asarray(abs(weights[np.flatnonzero(short)]).sum(axis=0)).reshape(-1) > 0.0
         lift = inner.gap + self._clear - heights
         active = np.flatnonzero(held & look.counts & (lift > 0.0))
         return _along(weights[active], normals[active]), lift[active], bool(short.any())
