@@ -132,6 +132,18 @@ def test_a_coarse_coat_is_lifted_off_what_sticks_out_of_a_fine_shirt() -> None:
     assert found.points[81:, 1].min() > 0.0 and found.moves
 
 
+def test_a_fine_coat_is_lifted_where_one_vertex_is_through_a_coarse_shirt() -> None:
+    shirt = np.array([[-0.4, 0.0, -0.4], [-0.4, 0.0, 0.8], [0.8, 0.0, -0.4]])
+    fine = grid_mesh(np.linspace(-0.2, 0.2, 9), np.linspace(-0.2, 0.2, 9))
+    coat = fine.rest + [0.0, 0.02, 0.0]
+    coat[30, 1] = -0.01
+    shell = TriMesh(np.concatenate([shirt, coat]), np.concatenate([[[0, 1, 2]], fine.faces + 3]))
+    contact = Contact(thickness=GAP, parts={"shirt": [0], "coat": [3]}, layers=["shirt", "coat"])
+    found = in_order(surfaces_of(contact, shell), contact.layers, shell.rest, 0.0)
+    assert found.points[3:, 1].min() > GAP and not intersecting_faces(found.points, shell.faces, touching=True).any()
+    np.testing.assert_array_equal(found.points[:3], shirt)
+
+
 def test_outside_is_where_the_body_looks() -> None:
     body = swaying()
     inside = Outward(TriMesh(body.at(0.0), wound_outwards(body.at(0.0), body.mesh.faces[:, ::-1], ())))
