@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from layered import AROUND, COAT, SHIRT, dressed, standing, swaying, tube, turns_around
 
-from bunraku import Between, Contact, InputError, Obstacle, Pin, Plane, Take, TriMesh, track
+from bunraku import Between, Contact, InputError, Obstacle, Pin, Plane, Seam, Take, TriMesh, clusters, track
 from bunraku.collision import Surfaces
 from bunraku.contracts import Points
 from bunraku.direction.track.layers import in_order
@@ -174,6 +174,44 @@ def test_layers_stay_in_order_over_a_moving_body(case: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_guide_that_has_the_coat_inside_yields() -> None:
+    """It asks for averages of a coat inside the shirt on every frame: the order is kept, and the report says so."""
+    shell, body = dressed(0.115, 0.0), swaying()
+    guide = standing(shell, 4)
+    take = track(
+        guide, shell, clusters(guide, 8), material=CLOTH, contact=layered(), gravity=(0, 0, 0), tolerance=1e-3,
+        substeps=1, threads=1,
+    )  # fmt: skip
+    together = [
+        np.concatenate([x, body.at(float(t))]) for x, t in zip(take.animation.points, take.animation.times, strict=True)
+    ]
+    faces = np.concatenate([shell.faces, body.mesh.faces + shell.point_count])
+    check_apart(faces, together, shell=len(shell.faces), movable=shell.point_count)
+    assert all(is_outside(x) for x in take.animation.points)
+    assert take.report["gave_way"].any(axis=1).all()
+
+
+def test_panels_are_put_in_order_and_then_sewn() -> None:
+    """A coat of two panels that lie 1 cm below the shirt, side by side: they are brought above it and sewn there."""
+    wide = grid_mesh(np.linspace(-0.15, 0.15, 4), np.linspace(-0.1, 0.1, 3))
+    small = grid_mesh(np.linspace(-0.08, 0.0, 3), np.linspace(-0.05, 0.05, 3))
+    left, right = (small.rest + [side, -0.01, 0.0] for side in (-0.01, 0.09))
+    shell = TriMesh(
+        np.concatenate([wide.rest, left, right]), np.concatenate([wide.faces, small.faces + 12, small.faces + 21])
+    )
+    pairs = np.array([[14, 21], [17, 24], [20, 27]])
+    contact = Contact(
+        thickness=0.001, parts={"shirt": [0], "coat": [12, 21]}, layers=["shirt", "coat"],
+        between=Between("shirt", "coat", thickness=BETWEEN),
+    )  # fmt: skip
+    take = track(standing(shell, 2), shell, None, material=CLOTH, contact=contact, seams=Seam(pairs), gravity=(0, 0, 0),
+                 pins=Pin(np.arange(12)), threads=1, substeps=1, tolerance=1e-3)  # fmt: skip
+    for x in take.animation.points:
+        assert np.abs(x[pairs[:, 0]] - x[pairs[:, 1]]).max() < 1e-9
+        assert x[12:, 1].min() > BETWEEN
+
+
+@pytest.mark.slow
 def test_without_layers_the_coat_stays_where_it_was_given() -> None:
     """The same scene, the coat apart and inside: nothing is declared, so nothing is moved."""
     shell = dressed(0.107, 0.0)
@@ -270,6 +308,7 @@ PARTS = {"shirt": [0], "coat": [COAT]}
         ({"layers": ["shirt", "coat", "shirt"]}, r"contact.layers\[2\]: a layer is named twice \(got 'shirt'\)"),
         ({"layers": ["shirt", "hero"]}, r"contact.layers\[1\]: an obstacle does not make room"),
         ({"layers": ["hero"]}, "contact.layers: names no part of the shell"),
+        ({"layers": ["shirt", "coat"], "self_contact": False}, "contact.layers: the shell does not feel itself"),
         ({"layers": "shirt"}, "contact.layers: layers must be a list"),
         ({"layers": [3]}, r"contact.layers\[0\]: not a str"),
         ({"between": [Between("coat", "flor", friction=1)]}, r"contact.between\[0\]: there is .*'flor'.*'floor'"),

@@ -39,7 +39,7 @@ def check_names(
     """Refuse, all at once, names of what is not there, what is said twice, and what cannot be."""
     wrong = [
         *_clashes(parts, things),
-        *_wrong_layers(parts, things, layers),
+        *_wrong_layers(parts, things, layers, self_contact),
         *_wrong_between(parts, things, between, self_contact),
     ]
     if wrong:
@@ -88,7 +88,7 @@ def _clashes(parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane]) 
 
 
 def _wrong_layers(
-    parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane], layers: Sequence[str]
+    parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane], layers: Sequence[str], self_contact: bool
 ) -> Iterator[InputError]:
     bodies = [one.name for one in things if isinstance(one, Obstacle)]
     planes = [one.name for one in things if isinstance(one, Plane)]
@@ -108,6 +108,11 @@ def _wrong_layers(
                 "an obstacle does not make room, so it cannot lie outside of a layer", where=where, got=name,
                 remedy="obstacles first, then parts of the shell",
             )  # fmt: skip
+    if not self_contact and sum(name in parts for name in set(layers)) > 1:
+        yield input_error(
+            "the shell does not feel itself, so its layers would not stay in order", where="contact.layers",
+            got=", ".join(layers), remedy="self contact, or one layer",
+        )  # fmt: skip
     if layers and inner and all(name in known for name in layers):
         yield input_error(
             "names no part of the shell", where="contact.layers", got=", ".join(layers), remedy="a part of the shell"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -103,8 +104,10 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
     for name in layers:
         if name not in surfaces.named:
             continue
-        part = names.index(name) + 1
-        layer = _Layer(surfaces, name, part, surfaces.named[name], [_seen(surfaces, one, part) for one in inner])
+        part, vertices = names.index(name) + 1, surfaces.named[name]
+        own, faces = part_of(x, surfaces.shell.faces, vertices)
+        faces = wound_outwards(own, faces, [one.surface for one in inner])
+        layer = _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
         x, moved = layer.lifted(x, time)
         found += moved
         inner.append(_Inner(name, layer.outward(x[layer.vertices]), part, 0.0))
@@ -136,11 +139,11 @@ class _Layer:
     part: int
     vertices: Integers
     """(v,) of the shell"""
+    faces: Faces
+    """(f, 3) between those, wound outwards"""
     inner: list[_Inner]
-    _faces: list[Faces] = field(default_factory=list)
-    """once it is known how they are wound"""
 
-    @property
+    @cached_property
     def within(self) -> float:
         """[m] behind a surface up to which the layer is taken for misplaced."""
         corners = self.surfaces.shell.rest[self.surfaces.shell.faces]
@@ -149,11 +152,7 @@ class _Layer:
 
     def outward(self, x: Points) -> Outward:
         """The layer at its points (v, 3)."""
-        if not self._faces:
-            whole = np.zeros((self.surfaces.count, 3))
-            _, faces = part_of(whole, self.surfaces.shell.faces, self.vertices)
-            self._faces.append(wound_outwards(x, faces, [one.surface for one in self.inner]))
-        return Outward(TriMesh(x, self._faces[0]))
+        return Outward(TriMesh(x, self.faces))
 
     def lifted(self, x: Points, time: float) -> tuple[Points, list[Moved]]:
         """All points (n, 3) with this layer above what lies within it, and what that took."""
