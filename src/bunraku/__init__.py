@@ -1,5 +1,6 @@
 """bunraku: direct physics. The artist's animation is obeyed exactly at her scale; below it, mechanics."""
 
+from .collision import Between as Between
 from .collision import Obstacle as Obstacle
 from .collision import Plane as Plane
 from .collision import capsule as capsule

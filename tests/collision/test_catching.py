@@ -11,7 +11,7 @@ from bunraku.contracts import Points
 from bunraku.testing import sheet
 
 STRIP = sheet(8, 1)
-GROUND = Ground.of(STRIP.faces, STRIP.point_count, (), np.zeros(len(STRIP.faces)))
+GROUND = Ground.of(STRIP.faces, STRIP.point_count, (), np.zeros((1, len(STRIP.faces))), np.zeros(0, np.int64))
 
 
 def foot(point: list[float], x: Points, **how: bool) -> Points:

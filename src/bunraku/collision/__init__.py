@@ -2,6 +2,7 @@
 
 from .barrier import activation_stiffness
 from .obstacles import MOST_FRICTION, Obstacle, Plane, capsule, sphere
+from .parts import Between
 from .pinching import PINCHED, Pinches
 from .surfaces import Surfaces
 from .touch import Touch
@@ -9,6 +10,7 @@ from .touch import Touch
 __all__ = [
     "MOST_FRICTION",
     "PINCHED",
+    "Between",
     "Obstacle",
     "Pinches",
     "Plane",

@@ -138,15 +138,17 @@ class Ground:
     around: tuple[Integers, Integers]
     """of each vertex the faces that have it: where they begin, and their numbers"""
     planes: Sequence[Plane]
-    gaps: Vector
-    """(f + p,) [m] that stays open between the shell and each face and plane"""
+    gaps: Array
+    """(s, f + p) [m] that stays open between each part of the shell and each face and plane"""
+    part: Integers
+    """(n,) of the shell's vertices"""
 
     @classmethod
-    def of(cls, faces: Faces, count: int, planes: Sequence[Plane], gaps: Vector) -> Ground:
+    def of(cls, faces: Faces, count: int, planes: Sequence[Plane], gaps: Array, part: Integers) -> Ground:
         """Of obstacles with `count` vertices."""
         order = np.argsort(faces.reshape(-1), kind="stable")
         begin = np.concatenate([[0], np.cumsum(np.bincount(faces.reshape(-1), minlength=count))])
-        return cls(np.ascontiguousarray(faces), (begin, order // 3), planes, gaps)
+        return cls(np.ascontiguousarray(faces), (begin, order // 3), planes, gaps, part)
 
     def caught(self, near: Sequence[Gaps], x: Points, surface: Points, left: Points, room: float) -> Pinches:
         """Vertices of the shell at x (n, 3) that have less than `room` [m], beyond the gaps, between obstacles at
@@ -213,9 +215,13 @@ class Ground:
         beside = own - self._middle(pinches, own, now, now)
         beside -= np.sum(beside * axis, axis=1)[:, None] * axis
         alone = pinches.faces[:, 0] == pinches.faces[:, 1]
-        beside += np.where(alone, self.gaps[pinches.faces[:, 0]] + beyond, 0.0)[:, None] * axis
+        beside += np.where(alone, self._gaps(pinches)[:, 0] + beyond, 0.0)[:, None] * axis
         at = [beside + self._middle(pinches, own, now, there) for there in (begin, end)]
         return Held(pinches.vertices, at[0], at[1])
+
+    def _gaps(self, pinches: Pinches) -> Array:
+        """(p, 2) [m] that stays open between vertices and their two faces."""
+        return self.gaps[self.part[pinches.vertices][:, None], pinches.faces]
 
     def _middle(self, pinches: Pinches, own: Points, now: Points, there: Points) -> Points:
         """(p, 3) half-way between the places that are nearest to points (p, 3) now, when the obstacles are `there`."""
@@ -252,7 +258,7 @@ class Ground:
         """(p,) whether the surfaces leave `room` [m] beyond their gaps at both ends of a step, or do not oppose each
         other any more, and the vertex is on its side of both, beyond the gap.
         """
-        gaps = self.gaps[pinches.faces]
+        gaps = self._gaps(pinches)
         own, out = x[pinches.vertices], np.ones(len(pinches), dtype=bool)
         for there in (begin, end):
             first, second = (self._place(pinches, which, own, begin, there) for which in (0, 1))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
@@ -14,7 +14,8 @@ from bunraku.contracts import Integers, Points, State, Vector
 from bunraku.geometry import TriMesh
 
 from .obstacles import Obstacle, Plane
-from .pairings import pairings_without
+from .pairings import pairing_between, pairings_of_parts, pairings_without
+from .parts import Between, Parts
 from .pinching import Ground, Pinches
 from .releasing import still_pinched
 from .toolkit import Pairing
@@ -42,6 +43,10 @@ class Surfaces:
     self_contact: bool = True
     sewn: Integers | None = None
     """(s, 2) vertices of the shell that are, or will be, sewn to each other"""
+    named: Mapping[str, Integers] = field(default_factory=dict)
+    """name → (v,) vertices of parts of the shell, each in one part at most and whole pieces of it"""
+    between: Sequence[Between] = ()
+    """what is particular between parts, obstacles and planes; names of what is not there count for nothing"""
 
     def at(self, state: State, dt: float) -> Touch:
         """The contact of the step that leads from `state` to `state.time + dt`."""
@@ -80,13 +85,31 @@ class Surfaces:
         return np.concatenate([self.shell.faces, *others])
 
     @cached_property
+    def parts(self) -> Parts:
+        """All that may touch, numbered."""
+        return Parts(
+            self.count, self.named, self.obstacles, self.planes, self.between, gap=self.gap, friction=self.friction
+        )
+
+    @cached_property
+    def rubs(self) -> bool:
+        """Whether there is any friction."""
+        return bool(self.frictions.any() or any(one.friction for one in self.parts.particular))
+
+    def without_friction(self) -> Surfaces:
+        """The same, but nothing rubs."""
+        smooth = [replace(one, friction=0.0) for one in self.obstacles]
+        between = [replace(one, friction=0.0) for one in self.between]
+        return replace(self, obstacles=smooth, between=between, friction=0.0)
+
+    @cached_property
     def gaps(self) -> tuple[float, ...]:
-        """[m] that stays open between the shell and each obstacle."""
+        """[m] that stays open between the shell and each obstacle, where nothing particular is said."""
         return tuple(self.gap if o.thickness is None else float(o.thickness) for o in self.obstacles)
 
     @cached_property
     def frictions(self) -> Vector:
-        """(n + o,) coefficient µ between a vertex and the shell."""
+        """(n + o,) coefficient µ between a vertex and the shell, where nothing particular is said."""
         own = [self.friction if o.friction is None else o.friction for o in self.obstacles]
         sizes = [self.count, *(o.mesh.point_count for o in self.obstacles)]
         return np.repeat(np.array([self.friction, *own], dtype=np.float64), sizes)
@@ -111,6 +134,15 @@ class Surfaces:
             self._known[key] = pairings_without(self, pinched)
         return self._known[key]
 
+    @property
+    def own_pairings(self) -> list[Pairing]:
+        """Parts of the shell that may touch themselves, alone."""
+        return pairings_of_parts(self)
+
+    def pairing_between(self, first: int, second: int) -> Pairing:
+        """Two parts, by number, and nothing else."""
+        return pairing_between(self, first, second)
+
     @cached_property
     def _known(self) -> dict[bytes, list[tuple[Pairing, int]]]:
         return {}
@@ -120,5 +152,7 @@ class Surfaces:
         """The faces of the obstacles, and the planes."""
         others = self.faces[len(self.shell.faces) :] - self.count
         sizes = [len(obstacle.mesh.faces) for obstacle in self.obstacles] + [1] * len(self.planes)
-        gaps = np.repeat(np.array([*self.gaps, *(self.gap for _ in self.planes)], dtype=np.float64), sizes)
-        return Ground.of(others, len(self.rest) - self.count, self.planes, gaps)
+        parts = self.parts
+        things = np.repeat(np.arange(parts.obstacle(0), parts.plane(len(self.planes))), sizes)
+        gaps = parts.gaps[:, things]
+        return Ground.of(others, len(self.rest) - self.count, self.planes, gaps, parts.labels[: self.count])

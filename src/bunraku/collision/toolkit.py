@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import reduce
+from operator import and_, attrgetter, or_
 from typing import Any
 
 import ipctk
@@ -20,6 +21,7 @@ import numpy as np
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from bunraku.geometry import faces_through, intersecting_faces
 
+from .parts import Meeting
 from .sewn import Sewn
 from .sliding import free_shares
 
@@ -135,16 +137,17 @@ class Pairing:
     def __init__(
         self, rest: Points, faces: Integers, *, reach: float, gap: float, movable: int,
         planes: Sequence[tuple[Vector, Vector]] = (), among_movable: bool = True, without: Flags | None = None,
-        sewn: Sewn | None = None,
+        sewn: Sewn | None = None, meeting: Meeting | None = None, friction: float | None = None,
     ) -> None:  # fmt: skip
         """`rest` (n, 3) of which the first `movable` are simulated: pairs among the others are ignored, and those
         among the simulated ones too unless `among_movable`.
 
         The barrier reaches `reach` [m] beyond the `gap` [m] that always stays open. `planes` are (normal, point).
         Vertices `without` (n,) take no part, nor does any edge or face that has one.
-        Elements with vertices that are `sewn` to each other are neighbours and ignore each other.
+        Elements with vertices that are `sewn` to each other are neighbours and ignore each other. `meeting` says which
+        parts may meet, and `friction` is the coefficient of all pairs where it is not that of their vertices.
         """
-        self.count = len(rest)
+        self.count, self.friction = len(rest), friction
         without = np.zeros(len(rest), dtype=bool) if without is None else without
         self.taken = np.flatnonzero(~without)
         renumbered = np.cumsum(~without) - 1
@@ -158,15 +161,20 @@ class Pairing:
         rest, movable = rest[self.taken], int(np.count_nonzero(self.taken < movable))
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
+        filters = []
+        if not among_movable:
+            filters.append(ipctk.make_vertex_patches_filter((np.arange(len(rest)) >= movable).astype(np.int32)))
+        elif movable < len(rest):
+            filters.append(ipctk.make_static_obstacle_filter(movable))
+        if meeting is not None and meeting.pairs:
+            filters.append(_meeting_filter(meeting.of(self.taken)))
 
         def mesh(lift: float) -> Any:
             out = ipctk.CollisionMesh(
                 np.asfortranarray(rest, dtype=np.float64), np.asfortranarray(edges, dtype=np.int32), whole
             )
-            if not among_movable:
-                out.can_collide = ipctk.make_vertex_patches_filter((np.arange(len(rest)) >= movable).astype(np.int32))
-            elif movable < len(rest):
-                out.can_collide = ipctk.make_static_obstacle_filter(movable)
+            if filters:
+                out.can_collide = reduce(and_, filters)
             if self.planes:
                 out.planes = [ipctk.Hyperplane(normal, point + lift * normal) for normal, point in self.planes]
             return out
@@ -297,6 +305,20 @@ class Pairing:
         others = self.faces[(self.faces >= self._movable).any(axis=1)]
         itself = self._among_movable and intersecting_faces(x, own, sewn=self._sewn.pairs).any()
         return bool(itself or (len(others) and faces_through(x, own, others).any()))
+
+
+def _meeting_filter(meeting: Meeting) -> Any:
+    """Made of the toolkit's own filters, which it asks without coming back to Python."""
+    labels, alone = meeting.labels, np.arange(1, len(meeting.labels) + 1)
+
+    def one_of(part: int) -> Any:  # exactly one of two vertices is of the part
+        return ipctk.make_vertex_patches_filter((labels == part).astype(np.int32))
+
+    def both_of(part: int) -> Any:  # they are in one patch, for all others have one each
+        return ~ipctk.make_vertex_patches_filter(np.where(labels == part, 0, alone).astype(np.int32))
+
+    found = reduce(or_, [both_of(a) if a == b else one_of(a) & one_of(b) for a, b in meeting.pairs])
+    return found if meeting.alone else ~found
 
 
 def _kept(candidates: Sequence[Any], neighbours: Flags) -> list[Any]:

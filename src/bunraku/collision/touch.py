@@ -81,7 +81,7 @@ class Touch:
     """pairs that cut steps short"""
     _held: Held = field(default_factory=Held.none, repr=False)
     _place: _Place | None = field(default=None, repr=False)
-    _lagged: list[tuple[Gaps, Vector, Rubbing]] | None = field(default=None, repr=False)
+    _lagged: list[tuple[Gaps, Vector, Vector | float, Rubbing]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self._hold(self.pinches, self.start)
@@ -207,10 +207,8 @@ class Touch:
             corners.append(gaps.corners)
             blocks.append(gaps.blocks(stiff))
         way = self._way(place.points)
-        for gaps, force, _ in self._rubbings():
+        for gaps, force, coefficient, _ in self._rubbings():
             corners.append(gaps.corners)
-            # Shell vertices come first: a pair with an obstacle has that one's friction.
-            coefficient = self.surfaces.frictions[gaps.corners.max(axis=1)]
             across = gaps.rubbing(force, coefficient, way, self._still)
             blocks.append(gaps.blocks(np.zeros(len(force)), across))
         corners += [self._held.corners, self.slowed.corners]
@@ -224,7 +222,7 @@ class Touch:
         near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self._pairings]
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
-        corners += [gaps.corners for gaps, _, _ in self._rubbings()]
+        corners += [gaps.corners for gaps, _, _, _ in self._rubbings()]
         corners += [self._held.corners, self.slowed.corners]
         return pairs_within(np.concatenate(corners), self.surfaces.count)
 
@@ -359,11 +357,11 @@ class Touch:
             place.presses = [gaps.pressing(self.stiffness(gaps.gap), reach) for gaps in self._gaps(place)]
         return place.presses
 
-    def _rubbings(self) -> list[tuple[Gaps, Vector, Rubbing]]:
-        """Pairs of the start with their normal forces there."""
+    def _rubbings(self) -> list[tuple[Gaps, Vector, Vector | float, Rubbing]]:
+        """Pairs of the start with their normal forces there and their coefficients."""
         if self._lagged is None:
             self._lagged = []
-            if self.surfaces.frictions.any():
+            if self.surfaces.rubs:
                 begin = np.concatenate([self.start, self._from])
                 for pairing, size in self._pairings:
                     near = pairing.near(begin[:size])
@@ -371,7 +369,11 @@ class Touch:
                         continue
                     gaps, stiffness = self._measured(near, begin), self.stiffness(near.gap)
                     force, _ = gaps.pressing(stiffness, self.surfaces.felt_within)
-                    self._lagged.append((gaps, force, near.rubbing(stiffness, self._mixed[:size])))
+                    # Shell vertices come first: a pair with an obstacle has that one's friction.
+                    coefficient, mixed = self.surfaces.frictions[gaps.corners.max(axis=1)], self._mixed[:size]
+                    if pairing.friction is not None:
+                        coefficient, mixed = pairing.friction, np.full(size, pairing.friction)
+                    self._lagged.append((gaps, force, coefficient, near.rubbing(stiffness, mixed)))
         return self._lagged
 
     @property
@@ -381,11 +383,11 @@ class Touch:
 
     def _friction_value(self, points: Points) -> float:
         way = self._way(points)
-        return sum(rubbing.value(way, self._still) for _, _, rubbing in self._rubbings())
+        return sum(rubbing.value(way, self._still) for _, _, _, rubbing in self._rubbings())
 
     def _rubs(self, points: Points) -> Points:
         out, way = np.zeros_like(points), self._way(points)
-        for _, _, rubbing in self._rubbings():
+        for _, _, _, rubbing in self._rubbings():
             found = rubbing.gradient(way, self._still)
             out[: len(found)] += found
         return out

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bunraku.collision import MOST_FRICTION, Obstacle, Plane, Surfaces
+from bunraku.collision import MOST_FRICTION, Between, Obstacle, Plane, Surfaces
 from bunraku.contracts import InputError, Integers, input_error, is_between
 from bunraku.geometry import TriMesh, check_physical
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
+
+from .parts import as_parts, check_names, whole_pieces
 
 _log = logging.getLogger(__name__)
 _LEAST_REACH = 0.1  # of a fifth of the mean edge, where a few short edges are nearer than that at rest
@@ -40,6 +42,12 @@ class Contact:
     reach: float | None = None
     """[m] at which surfaces begin to feel each other; None: a fifth of the shell's mean edge, less where it is
     nearer to itself than that at rest"""
+    parts: Mapping[str, Sequence[int] | Integers] = field(default_factory=dict)
+    """garments of the shell: name → vertices (v,), each standing for the whole connected piece that has it"""
+    layers: Sequence[str] = ()
+    """parts from the body outwards, perhaps after obstacles: put in this order before the first frame"""
+    between: Sequence[Between] | Between = ()
+    """what is particular between two parts, a part and itself, or a part and an obstacle"""
 
     def __post_init__(self) -> None:
         for name, most, unit in _RANGES:
@@ -54,6 +62,11 @@ class Contact:
         if not isinstance(self.self_contact, bool):
             raise input_error("self_contact must be True or False", where="contact", got=_said(self.self_contact))
         object.__setattr__(self, "obstacles", _obstacles(self.obstacles))
+        object.__setattr__(self, "parts", as_parts(self.parts))
+        object.__setattr__(self, "layers", _listed("layers", self.layers, str))
+        between = (self.between,) if isinstance(self.between, Between) else self.between
+        object.__setattr__(self, "between", _listed("between", between, Between))
+        check_names(self.parts, self.obstacles, self.layers, self.between, self.self_contact)  # type: ignore[arg-type]
 
     def surfaces(self, shell: TriMesh, blend: MaterialBlend, time: float, sewn: Integers | None = None) -> Surfaces:
         """For a shell of a material, whose vertices `sewn` (s, 2) lie on each other or will."""
@@ -64,6 +77,7 @@ class Contact:
             shell, [one for one in self.obstacles if isinstance(one, Obstacle)],
             [one for one in self.obstacles if isinstance(one, Plane)], reach=self.reach or 0.0, gap=thickness,
             friction=self.friction, self_contact=self.self_contact, sewn=sewn,
+            named=whole_pieces(self.parts, shell), between=self.between,  # type: ignore[arg-type]
         )  # fmt: skip
         if self.reach is not None:
             _check_reach(found)
@@ -74,9 +88,8 @@ class Contact:
 def _within_rest(surfaces: Surfaces) -> Surfaces:
     """With a gap and a reach that the shell keeps from itself at rest, so that it does not push itself apart there; but
     with no less than a tenth of the usual reach, which what is nearer than that feels at rest."""
-    alone = replace(surfaces, obstacles=(), planes=())
-    closest = min(pairing.near(alone.shell.rest).closest() for pairing, _ in alone.pairings)
-    reach, gap = surfaces.felt_within, surfaces.gap
+    surfaces = _within_parts(surfaces)
+    closest, reach, gap = _closest_at_rest(surfaces), surfaces.felt_within, surfaces.gap
     if closest >= gap + reach or closest <= 0.0:  # what cuts itself at rest is told elsewhere
         return surfaces
     if closest < 2.0 * gap:
@@ -88,13 +101,34 @@ def _within_rest(surfaces: Surfaces) -> Surfaces:
     return replace(surfaces, gap=gap, reach=max(0.9 * (closest - gap), _LEAST_REACH * reach))
 
 
+def _within_parts(surfaces: Surfaces) -> Surfaces:
+    """With a reach that parts keep from themselves at rest beyond a thickness that is particular to them."""
+    reach = surfaces.felt_within
+    for one in surfaces.own_pairings:
+        closest = one.near(surfaces.shell.rest).closest()
+        if one.gap != surfaces.gap and closest <= one.gap:
+            raise input_error(
+                "a part of the shell is nearer to itself at rest than the thickness that is said of it",
+                where="contact.between", got=f"{one.gap:g} m", allowed=f"below {closest:.3g} m",
+            )  # fmt: skip
+        if one.gap != surfaces.gap:
+            reach = min(reach, max(0.9 * (closest - one.gap), _LEAST_REACH * surfaces.felt_within))
+    return surfaces if reach == surfaces.felt_within else replace(surfaces, reach=reach)
+
+
+def _closest_at_rest(surfaces: Surfaces) -> float:
+    """[m] the least distance that parts with the common gap keep from themselves: of different parts, which are things
+    of their own, the rest shapes say nothing."""
+    own = [one for one in surfaces.own_pairings if one.gap == surfaces.gap]
+    return min((one.near(surfaces.shell.rest).closest() for one in own), default=np.inf)
+
+
 def _check_reach(surfaces: Surfaces) -> None:
     """Refuse a reach within which the shell would push itself apart at rest, or one that no step resolves."""
     edge = 5.0 * replace(surfaces, reach=0.0).felt_within
     reach, least, most = surfaces.reach, _LEAST_OF_EDGE * edge, edge
     if surfaces.self_contact:
-        alone = replace(surfaces, obstacles=(), planes=(), reach=min(reach, edge))
-        closest = min(pairing.near(alone.shell.rest).closest() for pairing, _ in alone.pairings)
+        closest = _closest_at_rest(replace(surfaces, reach=min(reach, edge)))
         most = min(most, closest - surfaces.gap) if closest > surfaces.gap else most  # else it is told elsewhere
     if reach > most:
         raise input_error(
@@ -142,6 +176,19 @@ def _obstacle(k: int, given: object) -> Obstacle | Plane:
         raise input_error("not an obstacle", where=where, got=type(given).__name__, allowed=_THINGS)
     check_physical(given.mesh, where)
     return given
+
+
+def _listed(name: str, given: object, kind: type) -> tuple[object, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise input_error(
+            f"{name} must be a list", where=f"contact.{name}", got=_said(given), allowed=f"a list of {kind.__name__}"
+        )
+    for k, one in enumerate(given):
+        if not isinstance(one, kind):
+            raise input_error(
+                f"not a {kind.__name__}", where=f"contact.{name}[{k}]", got=_said(one), allowed=kind.__name__
+            )
+    return tuple(given)
 
 
 def as_contact(given: Contact | bool | None) -> Contact | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bunraku.collision import Obstacle, Plane
-from bunraku.contracts import InputError, Vector
+from bunraku.contracts import InputError, Integers, Vector
 from bunraku.direction import Contact
 from bunraku.geometry import check_physical
 from bunraku.io import Clip
@@ -37,6 +37,8 @@ class ShotContact:
     """obstacle → its prim, of those from files; empty where they have none"""
     own: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     """obstacle → its own thickness and friction, of those that are meshes"""
+    parts: Mapping[str, Integers] = field(default_factory=dict)
+    """region → (v,) its vertices, of those that layers and between name"""
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -51,7 +53,7 @@ class ShotContact:
     @property
     def contact(self) -> Contact | None:
         """For `track`."""
-        return None if self.table is None else self.table.at(self._things)
+        return None if self.table is None else self.table.at(self._things, self.parts)
 
     @property
     def _things(self) -> tuple[Obstacle | Plane, ...]:

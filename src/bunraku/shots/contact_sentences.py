@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bunraku.geometry import first_few
+
 from .prepare import Prepared
 from .report import Measured, Sentence
 from .wording import count, millimetres, place, ranges
@@ -69,6 +71,25 @@ def near_sentences(m: Measured) -> Iterator[Sentence]:
         f"Surfaces were near each other on frames {ranges(m.frames[near])}: at most {pairs[most]} near pairs at frame "
         f"{m.frames[most]:g}, and no two nearer than {millimetres(float(closest[least]))} (frame {m.frames[least]:g}).",
     )
+
+
+def layer_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    """Which layers were moved before the first frame, and what is not where it must be."""
+    points = prepared.going.point_of_vertex
+    for one in m.facts.get("layers", ()):
+        if one["moved"]:
+            yield Sentence(
+                "note",
+                f"Before the first frame {count(one['moved'], 'vertex', 'vertices')} of {one['outer']} were moved out "
+                f"of {one['inner']}, by at most {millimetres(one['most_m'])}.",
+            )
+        if one["wrong"]:
+            named = first_few(np.array([points[v] for v in one["wrong"]]))
+            yield Sentence(
+                "missed",
+                f"{count(len(one['wrong']), 'vertex', 'vertices')} of {one['outer']} were still behind {one['inner']} "
+                f"when the shot began: points {named}.",
+            )
 
 
 def pinched_sentences(m: Measured) -> Iterator[Sentence]:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bunraku.collision import Obstacle, Plane, capsule, sphere
-from bunraku.contracts import InputError
+from bunraku.collision import Between, Obstacle, Plane, capsule, sphere
+from bunraku.contracts import InputError, Integers
 from bunraku.direction import Contact
 from bunraku.direction.contact import PRESS
 
 from .findings import Place
-from .kinds import Choice, Flag, ListOf, Number
+from .kinds import Choice, Flag, ListOf, Number, Text
 from .source_spec import AnimationKeys, refuse_about_take
 from .tables import Table, key, one_of
 from .track_spec import POINT
@@ -28,7 +28,34 @@ _EDGE_OTHERWISE = "an eighth of the radius"
 _DIRECTION = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
 ROLES = ("shell", "obstacle")
 SHAPES = ("plane", "sphere", "capsule")
+_NAME = Text(allowed="the name of a region or of an obstacle")
 _LONGEST = 1e4  # of a rod, in radii: its triangles are as fine as its ends need them
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetweenTable:
+    """What is particular between two things."""
+
+    of: tuple[str, str] = key(
+        ListOf(_NAME, least=2, most=2, what="two names, such as ['shirt', 'coat']"),
+        "regions of the shell, or a region and an obstacle; each region stands for the whole pieces it is on",
+    )
+    friction: float | None = key(
+        Number(0.0, 100.0), "coefficient of friction between the two", None, otherwise="as without this"
+    )
+    thickness: float | None = key(
+        Number(0.0, 1e6, unit="m"), "that stays open between the two", None, otherwise="as without this"
+    )
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """Something is said."""
+        if "friction" not in given and "thickness" not in given:
+            place.refuse("says nothing", allowed="friction, thickness or both")
+
+    @property
+    def between(self) -> Between:
+        """For contact."""
+        return Between(*self.of, friction=self.friction, thickness=self.thickness)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +74,28 @@ class ContactTable:
         _LENGTH, "at which surfaces begin to feel each other", None, otherwise="a fifth of the shell's mean edge"
     )
     self_contact: bool = key(Flag(), "whether the shell feels itself", True, name="self")
+    layers: tuple[str, ...] = key(
+        ListOf(_NAME, what="a list of names, such as ['shirt', 'coat']"),
+        "regions of the shell from the body outwards, perhaps after obstacles: garments, put in this order before the "
+        "first frame", (),
+    )  # fmt: skip
+    between: tuple[BetweenTable, ...] = key(
+        ListOf(Table(BetweenTable, "{ of = ['shirt', 'coat'], friction = 0.2, thickness = 0.003 }",
+                     BetweenTable.check)),
+        "what is particular between two things", (),
+    )  # fmt: skip
 
-    def at(self, obstacles: tuple[Obstacle | Plane, ...]) -> Contact:
-        """The contact with those obstacles."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that layers and between name, each once."""
+        return tuple(dict.fromkeys([*self.layers, *(name for one in self.between for name in one.of)]))
+
+    def at(self, obstacles: tuple[Obstacle | Plane, ...], parts: Mapping[str, Integers]) -> Contact:
+        """The contact with those obstacles, of a shell that has those parts."""
         return Contact(
             thickness=self.thickness, friction=self.friction, press=self.press, reach=self.reach,
-            self_contact=self.self_contact, obstacles=obstacles,
+            self_contact=self.self_contact, obstacles=obstacles, parts=parts, layers=self.layers,
+            between=[one.between for one in self.between],
         )  # fmt: skip
 
 

@@ -1,14 +1,16 @@
-"""What a garment has besides a guide: points attached to obstacles, and seams."""
+"""What a garment has besides a guide: points attached to obstacles, seams, and layers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from bunraku.contracts import Faces, InputError, Points, input_error
+from bunraku.direction.parts import whole_pieces
 from bunraku.direction.track import Seam
 from bunraku.geometry import TriMesh
 from bunraku.io import Outgoing
@@ -16,8 +18,8 @@ from bunraku.io import Outgoing
 from .contact import ShotContact
 from .findings import Place, nearest
 from .kinds import joined
-from .lists import listed
-from .spec import PinTable, SeamTable
+from .lists import listed, region_vertices
+from .spec import PinTable, RegionTable, SeamTable
 
 
 def check_attached(pins: Sequence[PinTable], contact: ShotContact, place: Place) -> None:
@@ -31,6 +33,41 @@ def check_attached(pins: Sequence[PinTable], contact: ShotContact, place: Place)
             "a plane has no places to be attached to" if pin.to in contact.things else "there is no such obstacle",
             got=pin.to, allowed=f"{joined(allowed)}, or a point", remedy=nearest(pin.to, allowed),
         )  # fmt: skip
+
+
+def with_parts(
+    contact: ShotContact, regions: Mapping[str, RegionTable], shell: TriMesh, going: Outgoing, root: Place, place: Place
+) -> ShotContact:
+    """With the regions that its layers and pairs name; what does not fit is refused."""
+    if contact.table is None or not contact.table.names:
+        return contact
+    before, where = len(root.findings), place.at("regions")
+    _check_known(contact, regions, root.at("physics").at("contact"))
+    named = [name for name in contact.table.names if name in regions]
+    parts = {name: region_vertices(regions[name], going, where.at(name)) for name in named}
+    contact = replace(contact, parts=parts)
+    if len(root.findings) == before:
+        try:
+            assert contact.contact is not None
+            whole_pieces(parts, shell)
+        except InputError as error:
+            root.at("physics").at("contact").pass_on(error, without="contact.")
+    return contact
+
+
+def _check_known(contact: ShotContact, regions: Mapping[str, RegionTable], place: Place) -> None:
+    """What layers and between name is there."""
+    assert contact.table is not None
+    known = (*regions, *contact.things)
+    said = [(place.at("layers").entry(k), name) for k, name in enumerate(contact.table.layers)]
+    for k, one in enumerate(contact.table.between):
+        said += [(place.at("between").entry(k).at("of"), name) for name in one.of]
+    for where, name in said:
+        if name not in known:
+            where.refuse(
+                "there is no such region or obstacle", got=name, allowed=joined(known) or "none, as there are none",
+                remedy=nearest(name, known),
+            )  # fmt: skip
 
 
 def read_seams(

@@ -44,4 +44,5 @@ def _contact(contact: ShotContact) -> list[str]:
     gap = "the material's thickness stays" if table.thickness is None else f"{millimetres(table.thickness)} stay"
     itself = ", the shell feels itself" if table.self_contact else ""
     obstacles = f"; obstacles: {', '.join(contact.things)}" if contact.things else ""
-    return [f"contact: {gap} open, friction {table.friction:g}{itself}{obstacles}"]
+    layers = f"; layers from the body outwards: {', '.join(table.layers)}" if table.layers else ""
+    return [f"contact: {gap} open, friction {table.friction:g}{itself}{obstacles}{layers}"]

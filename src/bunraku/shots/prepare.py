@@ -25,7 +25,7 @@ from .cautions import caution
 from .contact import ShotContact, read_contact
 from .directing import shell_tests
 from .findings import Place
-from .garments import check_attached, read_seams
+from .garments import check_attached, read_seams, with_parts
 from .inputs import InputFile, hashed, read_guide, read_rest, source_inputs
 from .kinds import in_seconds
 from .lists import listed, region_vertices, vertices_at
@@ -160,6 +160,7 @@ def prepare(shot: Shot) -> Prepared:
         )  # fmt: skip
     air = read_air(shot, table, shell, clip.rate, root, place)
     contact = read_contact(shot, clip.rate, numbers, root)
+    contact = with_parts(contact, table.regions, shell, going, root, place)
     held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
     check_attached(table.pins, contact, place)
     begin = float(numbers[0]) - shot.shot.preroll

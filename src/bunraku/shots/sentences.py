@@ -8,7 +8,13 @@ import numpy as np
 
 from bunraku.constraints import HARD
 
-from .contact_sentences import intersection_sentences, kept_off_sentences, near_sentences, pinched_sentences
+from .contact_sentences import (
+    intersection_sentences,
+    kept_off_sentences,
+    layer_sentences,
+    near_sentences,
+    pinched_sentences,
+)
 from .prepare import Prepared
 from .report import MET, Measured, Rows, Sentence
 from .wording import count, length, peak, place, ranges, share
@@ -28,6 +34,7 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
             *_seams(prepared, m),
             *intersection_sentences(prepared, m),
             *pinched_sentences(m),
+            *layer_sentences(prepared, m),
             *near_sentences(m),
             *_newton(prepared, m),
             *_force(prepared, m),

@@ -88,6 +88,4 @@ def touching(
         assert found is not None
         return found
 
-    return surfaces, Bodies(
-        tuple(surfaces.obstacles), max([surfaces.gap, *surfaces.gaps]) + surfaces.felt_within, press
-    )
+    return surfaces, Bodies(tuple(surfaces.obstacles), surfaces.parts.most + surfaces.felt_within, press)

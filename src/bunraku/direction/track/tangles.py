@@ -69,19 +69,21 @@ def _too_near(surfaces: Surfaces, x: Points, time: float) -> Iterator[Tangle]:
     names = [one.name for one in (*surfaces.obstacles, *surfaces.planes)]
     own = [(alone, "itself")] if surfaces.self_contact else []
     for some, name in [*own, *zip(others, names, strict=True)]:
-        closest = closest_of(some, x, time)
-        if closest <= surfaces.gap:
+        closest, gap = _tightest(some, x, time)
+        if closest <= gap:
             clear = _ON_ITSELF if some is alone else _outside(name)
             yield Tangle(
-                f"the shell is {closest:.3g} m from {name}, where its thickness keeps {surfaces.gap:.3g} m open",
-                f"contact.thickness below {closest:.3g} m" if closest > 1e-3 * surfaces.gap else clear,
+                f"the shell is {closest:.3g} m from {name}, where its thickness keeps {gap:.3g} m open",
+                f"contact.thickness below {closest:.3g} m" if closest > 1e-3 * gap else clear,
             )
 
 
-def closest_of(surfaces: Surfaces, x: Points, time: float) -> float:
-    """[m] the least distance of what may touch at points x (n, 3); ∞ where nothing is within reach."""
+def _tightest(surfaces: Surfaces, x: Points, time: float) -> tuple[float, float]:
+    """[m] the distance of what may touch at points x (n, 3) and has least beyond its gap, and that gap; ∞ where nothing
+    is within reach."""
     points = surfaces.together(x, time)
-    return min((pairing.near(points[:size]).closest() for pairing, size in surfaces.pairings), default=np.inf)
+    found = [(pairing.near(points[:size]).closest(), pairing.gap) for pairing, size in surfaces.pairings]
+    return min(found, key=lambda one: one[0] - one[1], default=(np.inf, 0.0))
 
 
 def told(found: list[Tangle]) -> tuple[str, str]:

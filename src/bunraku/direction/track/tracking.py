@@ -25,12 +25,13 @@ from .air import air_of
 from .averages import average_constraint, independent
 from .forces import Forces
 from .holding import Holding, firmly_held, touching
+from .layers import Ordered, in_order
 from .report import TrackReport
 from .seams import Seam
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
-from .untangle import Untangled, apart, sew, untangle
+from .untangle import Untangled, apart, relax, sew, untangle
 
 Material = ShellMaterial | MaterialBlend | str | Mapping[str, Any]
 Warp = Sequence[float] | Array
@@ -120,12 +121,14 @@ def tracking_job(
     mass = _mass(shell, blend, time, knobs)
     tests = None if tests is None else independent(tests)
     contact = as_contact(contact)
-    press = None if contact is None else contact.press
+    press, layers = (None, ()) if contact is None else (contact.press, contact.layers)
     averages = [] if tests is None else [average_constraint(guide, shell, tests, mass.lumped, blend, knobs, press)]
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
     pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
     surfaces, bodies = touching(contact, seams, shell, blend, time)
+    ordered = Ordered(first) if surfaces is None else in_order(surfaces, layers, first, time)
+    first = ordered.points
     holding = Holding(pins, seams, shell, guide, onto, mass.lumped, bodies)
     conditions = (*averages, *holding.at(first))
     air = air_of(shell, blend, first, time, wind, pressure, gas)
@@ -133,8 +136,10 @@ def tracking_job(
     newton = NewtonSettings(knobs.iterations, knobs.tolerance, shell.size, single=knobs.single)
     system = System(mass, forces.all, conditions, surfaces)
     begun = _begun(system, conditions, surfaces, first, time, newton, knobs)
+    weightless = replace(system, energies=forces.elastic)
+    if ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
+        begun = relax(weightless, surfaces, conditions, begun.points, time, newton, knobs.threads)
     if holding.sewn_before:
-        weightless = replace(system, energies=forces.elastic)
         pulled = (*averages, *holding.at(begun.points, attached=False))
         begun = sew(weightless, surfaces, pulled, begun.points, time, newton, knobs.threads)
         conditions = (*averages, *holding.at(begun.points))  # what is attached is so where it has been sewn
@@ -143,7 +148,8 @@ def tracking_job(
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, begun.points)
     start = replace(start, memory={**start.memory, **begun.pinched})
     reporter = TrackReport(system, forces, 0 if tests is None else tests.count, conditions, len(pins))
-    return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, _facts(shell, mass, reporter, knobs))
+    facts = {**_facts(shell, mass, reporter, knobs), **({"layers": ordered.facts} if layers else {})}
+    return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, facts)
 
 
 def _check(guide: Animation, shell: TriMesh) -> None:

@@ -26,6 +26,8 @@ from .tangles import tangles, told
 _log = logging.getLogger(__name__)
 STEPS = 48
 """from the clean pose to the first frame"""
+FEW = 8
+"""steps in which layers that were moved come to rest"""
 _STEP = 1.0 / 24.0  # [s]; without inertia it only says how heavy points are against the shell's stiffness
 _MORE = 24  # steps that what was kept away may take to arrive
 
@@ -50,7 +52,11 @@ def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
     for pairing, size in surfaces.pairings:
         if pairing.intersects(points[:size]) or not pairing.near(points[:size]).closest() > pairing.gap:
             return False
-    return all(((x - plane.point) @ plane.normal > surfaces.gap).all() for plane in surfaces.planes)
+    parts = surfaces.parts
+    return all(
+        ((x - plane.point) @ plane.normal > parts.gaps_to(parts.plane(k))).all()
+        for k, plane in enumerate(surfaces.planes)
+    )
 
 
 def untangle(
@@ -82,35 +88,42 @@ def sew(
 
     Nothing rubs, and `system` has no weight in it.
     """
-    still = None
-    if surfaces is not None:
-        fixed = [replace(o, motion=lambda _t, o=o: o.at(time)) for o in surfaces.obstacles]
-        still = replace(surfaces, obstacles=fixed, friction=0.0)
+    still = None if surfaces is None else _standing(surfaces, time).without_friction()
     found = lead(replace(system, contact=still), conditions, first, time, settings, threads)
     if found.missed:
         _log.warning("%d conditions are still %.3g m off after sewing", found.missed, found.worst)
     return found
 
 
+def relax(
+    system: System, surfaces: Surfaces, conditions: Sequence[LinearConstraint], first: Points, time: float,
+    settings: NewtonSettings, threads: int | None,
+) -> Untangled:  # fmt: skip
+    """Let a shell whose layers were moved come to rest from points `first` (n, 3), with obstacles as they stand at a
+    time [s] and friction, or what is tight would slip off. `system` has no weight in it."""
+    contact = _standing(surfaces, time)
+    return lead(replace(system, contact=contact), conditions, first, time, settings, threads, FEW)
+
+
 def lead(
     system: System, conditions: Sequence[LinearConstraint], begin: Points, time: float, settings: NewtonSettings,
-    threads: int | None,
+    threads: int | None, most: int = STEPS,
 ) -> Untangled:  # fmt: skip
     """From a pose free of intersections to what conditions ask at a time [s], in small steps without inertia."""
-    t0 = time - STEPS * _STEP
+    t0 = time - most * _STEP
     blended = tuple(_blended(one, begin, t0, time) for one in conditions)
     stepper = ImplicitEuler(replace(system, constraints=blended), settings, threads=threads)
     state = State(t0, begin.reshape(-1).copy(), np.zeros(begin.size))
     state = replace(state, memory=system.remember(state))
     steps, missed = 0, np.zeros(0)
-    while steps < STEPS + _MORE:
+    while steps < most + _MORE:
         solution = stepper.step(state, _STEP)
         if not solution.outcome.usable:
             raise PhysicsStopped(f"the shell could not be brought to its first pose: {solution.outcome.value}")
         steps += 1
         state = replace(solution.value, velocity=np.zeros(begin.size))
         missed = np.linalg.norm(_missed(conditions, state, time), axis=1)
-        if steps >= STEPS and (not (missed > _MET * settings.length).any() or _settled(solution.value, settings)):
+        if steps >= most and (not (missed > _MET * settings.length).any() or _settled(solution.value, settings)):
             break
     away = missed > _MET * settings.length
     pinched = {key: rows for key, rows in state.memory.items() if key == PINCHED}
@@ -134,8 +147,7 @@ def _clean_pose(surfaces: Surfaces, first: Points, time: float) -> tuple[Points,
     carried = _carried(rest, first)
 
     def standing(_: float) -> Surfaces:
-        fixed = [replace(o, motion=lambda _t, o=o: o.at(time)) for o in surfaces.obstacles]
-        return replace(surfaces, obstacles=fixed)
+        return _standing(surfaces, time)
 
     def growing(t0: float) -> Surfaces:
         return replace(surfaces, obstacles=[_led(o, t0, time) for o in surfaces.obstacles])
@@ -150,6 +162,12 @@ def _clean_pose(surfaces: Surfaces, first: Points, time: float) -> tuple[Points,
         "the shell cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
         where=where, remedy=remedy,
     )  # fmt: skip
+
+
+def _standing(surfaces: Surfaces, time: float) -> Surfaces:
+    """With the obstacles as they are at a time [s]."""
+    fixed = [replace(o, motion=lambda _t, o=o: o.at(time)) for o in surfaces.obstacles]
+    return replace(surfaces, obstacles=fixed)
 
 
 def _led(obstacle: Obstacle, start: float, end: float) -> Obstacle:
