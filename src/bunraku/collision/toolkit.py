@@ -90,7 +90,7 @@ class Near:
         mesh, found = self._pairing, self.collisions
         vv, ev, fv, ee = found.vv_collisions, found.ev_collisions, found.fv_collisions, found.ee_collisions
         pv = found.pv_collisions
-        planes = [(*one.normal(), one.normal() @ one.origin()) for one in map(attrgetter("plane"), pv)]
+        planes = self._planes(pv)
         none, taken = np.full, mesh.taken
         corners = [
             np.column_stack([taken[_read(vv, "vertex0_id")], taken[_read(vv, "vertex1_id")], none((len(vv), 2), -1)]),
@@ -103,8 +103,16 @@ class Near:
         weights = [_read(kind, "weight", np.float64) for kind in (vv, ev, fv, ee, pv)]
         return Pairs(
             np.concatenate(corners).astype(np.int64), np.repeat([False, False, False, True, False], sizes),
-            np.concatenate(weights), np.concatenate([np.zeros((sum(sizes[:4]), 4)), np.array(planes).reshape(-1, 4)]),
+            np.concatenate(weights), np.concatenate([np.zeros((sum(sizes[:4]), 4)), planes]),
         )  # fmt: skip
+
+    def _planes(self, found: Sequence[Any]) -> Array:
+        """(m, 4) normal and offset of the plane of each; to ask them takes as long as all else, and most have one."""
+        if len(self._pairing.planes) == 1:
+            normal, point = self._pairing.planes[0]
+            return np.tile([*normal, normal @ point], (len(found), 1))
+        rows = [(*one.normal(), one.normal() @ one.origin()) for one in map(attrgetter("plane"), found)]
+        return np.array(rows).reshape(-1, 4)
 
     def rubbing(self, stiffness: float, coefficients: Vector) -> Rubbing:
         """Friction with the normal forces that the barrier has here, of the mean coefficient of both sides (n,)."""
@@ -277,8 +285,8 @@ class Pairing:
 
     def meeting(self, x: Points, end: Points, before: float) -> tuple[Integers, Vector]:
         """(m, 4) corners of the pairs that would meet `before` that share of the way, and (m,) at which share."""
-        corners, shares = self._free_shares(self.columns(x), self.columns(end))
-        return corners[shares < before], shares[shares < before]
+        corners, shares = self._free_shares(self.columns(x), self.columns(x + before * (end - x)))
+        return corners[shares < 1.0], before * shares[shares < 1.0]
 
     def _free_shares(self, x: Points, end: Points) -> tuple[Integers, Vector]:
         """(m, 4) corners of pairs that come near on the way, and (m,) how much of it each can go."""

@@ -33,6 +33,7 @@ _log = logging.getLogger(__name__)
 STIFFNESS = "contact.stiffness"
 """the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
 _HOLD = 10.0  # stiffness of what holds a pinched vertex over that of the shell's points
+_LIKELY = 3.0  # times the reach within which pairs get room in the matrix: a larger pattern, but half as many of them
 _CERTAIN = 0.99  # share of a distance that rounding does not reach
 
 
@@ -217,9 +218,9 @@ class Touch:
         return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
 
     def likely(self, x: Points) -> Integers:
-        """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""
+        """(p, 2) pairs of vertices of the shell that are within three times the reach, or rub."""
         points = self._points(x, 0.0)
-        near = [pairing.near(points[:size], 2.0 * pairing.reach).pairs() for pairing, size in self._pairings]
+        near = [pairing.near(points[:size], _LIKELY * pairing.reach).pairs() for pairing, size in self._pairings]
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
         corners += [gaps.corners for gaps, _, _, _ in self._rubbings()]

@@ -50,7 +50,7 @@ PARTS: tuple[str, ...] = ("assemble", "factor", "solve", "energy", "gradient")
 line search's and Newton's look at the energies"""
 
 
-_MOST_ROOM = 2  # times the pairs that are likely now
+_MOST_ROOM = 3  # times the pairs that are likely now
 
 
 class ImplicitEuler:
@@ -293,7 +293,7 @@ class ImplicitEuler:
 
 
 def _with_room(before: Integers, likely: Integers) -> Integers:
-    """(p, 2) both, in order: surfaces that slide come back to pairs they had. What has grown to twice what is likely
+    """(p, 2) both, in order: surfaces that slide come back to pairs they had. What has grown to three times what is likely
     now is forgotten."""
     both = np.unique(np.concatenate([before, likely]), axis=0)
     return both if len(both) <= _MOST_ROOM * len(likely) else likely
