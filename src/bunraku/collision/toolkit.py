@@ -28,6 +28,8 @@ from .sliding import free_shares
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
 _MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
 _MOST_ADVANCES = 1000  # along the way of one pair; what is reached then is free, if short: millions would take seconds
+KINDS = {"barrier": ipctk.NormalCollisions.IPC, "offset geometric": ipctk.NormalCollisions.OGC}
+"""pairs as the toolkit counts them: each element with each [Li 2020], or each place of a surface once [Chen 2025]"""
 ipctk.set_num_threads(1)
 ipctk.set_logger_level(
     ipctk.LoggerLevel.error
@@ -55,9 +57,13 @@ class Pairs:
 class Near:
     """The pairs of one set of surfaces that are nearer than the barrier reaches, at one set of points."""
 
+    kind = "barrier"
+    """which of `KINDS` counts; `bunraku bench contact` compares them"""
+
     def __init__(self, pairing: Pairing, x: Points, reach: float) -> None:
         self._pairing, self._x = pairing, pairing.columns(x)
         self.collisions = ipctk.NormalCollisions()
+        self.collisions.collision_set_type = KINDS[self.kind]
         self.collisions.build(pairing.candidates(self._x, reach), pairing.mesh, self._x, reach, pairing.gap)
         self._potential = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, 1.0)
 

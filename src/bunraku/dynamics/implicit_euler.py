@@ -293,8 +293,8 @@ class ImplicitEuler:
 
 
 def _with_room(before: Integers, likely: Integers) -> Integers:
-    """(p, 2) both, in order: surfaces that slide come back to pairs they had. What has grown to three times what is likely
-    now is forgotten."""
+    """(p, 2) both, in order: surfaces that slide come back to pairs they had. What has grown to three times what is
+    likely now is forgotten."""
     both = np.unique(np.concatenate([before, likely]), axis=0)
     return both if len(both) <= _MOST_ROOM * len(likely) else likely
 

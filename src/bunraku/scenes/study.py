@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bunraku.collision import Obstacle
 from bunraku.contracts import Points, Vector
 from bunraku.direction import Take
 from bunraku.geometry import TriMesh
@@ -48,6 +49,8 @@ class Study:
     moments: tuple[int, ...]
     """frames worth a picture"""
     remarks: tuple[str, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    """drawn with every panel"""
 
     def table(self) -> list[str]:
         """Lines of text."""

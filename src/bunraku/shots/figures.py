@@ -29,6 +29,8 @@ from bunraku.scenes import Panel, Study, band, cloth_design, resolution, sheet, 
 from .findings import nearest
 from .look_studies import looks, outfits
 from .looks import BAG_LOOKS, WALKER_LOOKS, dyed
+from .preview import OBSTACLE_PAINT
+from .scenery import Scenery
 
 SIZE = (480, 360)  # [pixels] of each picture
 
@@ -66,7 +68,7 @@ _WALK = (1, 31)
 
 FIGURES: dict[str, Figure] = {
     "cloth": Figure(
-        "twenty coarse previews of a thrown cloth, one chosen: preview, naive and tracked fine run (without contact)",
+        "a cloth thrown at a branch, the best of twenty coarse previews: preview, naive and tracked fine run",
         lambda threads: cloth_design(threads=threads), (-0.3, -0.15, -1.0), size=(360, 420),
     ),
     "fig3": Figure(
@@ -80,7 +82,7 @@ FIGURES: dict[str, Figure] = {
         "16, 64, 256 and 1024 regions: closer to the guide, finer wrinkles", resolution, (-0.3, -0.8, -1.0)
     ),
     "fig9": Figure(
-        "six looks of the bag from one guide: vinyl, flowy, accordion, ridges, crinkle, wind (without contact)",
+        "six looks of the bag from one guide: vinyl, flowy, accordion, ridges, crinkle, wind",
         lambda threads: looks(list(BAG_LOOKS), (4, 8, 13, 16, 19, 24, 29), threads), _BAG_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
@@ -148,6 +150,7 @@ class _View:
     path: Points
     """(t, 3) [m] by which the camera moves"""
     times: Vector
+    scenery: Scenery
 
     @staticmethod
     def of(name: str, study: Study, moments: tuple[int, ...] | None = None) -> _View:
@@ -157,7 +160,8 @@ class _View:
         picked = slice(None) if moments is None else list(moments)
         seen = [panel.animation.points[picked] - path[picked][:, None] for panel in study.panels]
         aspect = chosen.size[0] / chosen.size[1]
-        return _View(chosen, framing(seen, aspect=aspect, direction=chosen.view), path, guide.times)
+        camera = framing(seen, aspect=aspect, direction=chosen.view)
+        return _View(chosen, camera, path, guide.times, Scenery(study.obstacles))
 
     def still(self, panel: Panel, k: int) -> Image:
         """Frame k, blurred by what moves while the shutter is open."""
@@ -172,9 +176,13 @@ class _View:
         """Points (n, 3) seen by the camera as it stands at frame k."""
         style = GUIDE if panel.is_guide else self.figure.styles.get(panel.name, self.figure.style)
         place, ground = self.path[k], self.figure.ground
+        things, others = self.scenery.around(points)
+        whole = np.concatenate([points, *(one.at(float(self.times[k])) for one in things)]) - place
+        own = panel.animation.mesh.faces
+        paint = np.repeat([style.front, OBSTACLE_PAINT], [len(own), len(others)], axis=0) if len(others) else None
         return picture(
-            points - place, panel.animation.mesh.faces, self.camera, size=self.figure.size, style=style,
-            ground=None if ground is None else ground - float(place[1]),
+            whole, np.concatenate([own, others + len(points)]), self.camera, size=self.figure.size, style=style,
+            paint=paint, ground=None if ground is None else ground - float(place[1]),
         )  # fmt: skip
 
     def film(self, study: Study) -> Iterator[Image]:
