@@ -1,0 +1,146 @@
+"""The cheapest setting of a tool that gets an error below a level, and what the same setting costs elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bunraku.geometry import intersecting_faces
+
+from .sheets import Order, Setting, Swing, sunk, swing
+from .tools import Peer, Result
+
+LEVELS = (0.05, 0.01)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A setting as measured on the hanging sheet."""
+
+    setting: Setting
+    error: float
+    """infinite when it never passed below its pins; not a number when its time was up before"""
+    frame: float
+    """[s]"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a tool did in a row of the table."""
+
+    setting: str
+    frame: float
+    """[s]"""
+    error: float | None = None
+    """of the hanging sheet, where it came to its end"""
+    sunk: float | None = None
+    """[m] of the draping sheet, where it came to its end"""
+    crossing: int = 0
+    """faces of the last frame that cross another"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scene at a level of error."""
+
+    scene: str
+    vertices: int
+    self_collision: bool
+    level: float
+    cells: Mapping[str, Cell | None]
+    """by tool; None: it has not reached the level, or is not there"""
+
+    def ratio(self, name: str, against: str = "bunraku") -> float | None:
+        """How many times as long as `against` a tool takes a frame."""
+        one, other = self.cells.get(name), self.cells.get(against)
+        return None if one is None or other is None else one.frame / other.frame
+
+
+def rung(peer: Peer, order: Order, reference: Swing) -> Rung:
+    """One setting on the hanging sheet."""
+    made = peer.simulate(order)
+    error = deviation(peer, order, reference, made)
+    return Rung(order.setting, float("nan") if error is None else error, made.frame)
+
+
+def deviation(peer: Peer, order: Order, reference: Swing, made: Result) -> float | None:
+    """The error of a hanging sheet; None where its time was up before it passed below its pins."""
+    found = swing(order.mesh, made.frames, order.rate)
+    if len(made.seconds) < order.frames and not np.isfinite(found.quarter):
+        return None
+    return found.error(peer.expected(reference, order))
+
+
+def climb(
+    peer: Peer, make: Callable[[Setting], Order], reference: Swing, levels: Sequence[float] = LEVELS, start: int = 0,
+    tell: Callable[[Rung], None] = lambda rung: None,
+) -> dict[float, Rung | None]:  # fmt: skip
+    """For each level the first setting of the ladder below it, from rung `start` on. Gives up at a setting that is too
+    slow to come to its end: those after it are slower."""
+    found: dict[float, Rung | None] = dict.fromkeys(levels)
+    for setting in peer.ladder[start:]:
+        one = rung(peer, make(setting), reference)
+        tell(one)
+        for level in levels:
+            if found[level] is None and one.error <= level:
+                found[level] = one
+        if np.isnan(one.error) or None not in found.values():
+            break
+    return found
+
+
+def first_rung(peer: Peer, found: Mapping[float, Rung | None]) -> int:
+    """Where a finer mesh may begin: at the cheapest setting a coarser one got through with."""
+    reached = [peer.ladder.index(one.setting) for one in found.values() if one is not None]
+    return min(reached, default=0)
+
+
+def cell(peer: Peer, order: Order, reference: Swing) -> Cell:
+    """An order carried out, whatever its scene."""
+    made = peer.simulate(order)
+    hung, ended = order.ball is None, len(made.seconds) == order.frames
+    crossing = int(intersecting_faces(np.ascontiguousarray(made.frames[-1]), order.mesh.faces).sum())
+    return Cell(
+        peer.label(order.setting), made.frame, deviation(peer, order, reference, made) if hung and ended else None,
+        sunk(order.mesh, made.frames) if ended and not hung else None, crossing,
+    )  # fmt: skip
+
+
+def table(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """The lines people read: per tool its setting, seconds a frame, and after bunraku's the ratio to it."""
+    others = [name for name in names if name != "bunraku"]
+    head = f"{'scene':<10}{'vertices':>9}{'self':>6}{'error':>8}" + f"{'bunraku':>12}{'s/frame':>9}"
+    lines = [head + "".join(f"{name:>14}{'s/frame':>9}{'ratio':>8}" for name in others)]
+    for row in rows:
+        line = f"{row.scene:<10}{row.vertices:>9}{'yes' if row.self_collision else 'no':>6}"
+        line += f"{f'≤ {100 * row.level:g} %':>8}{_said(row.cells.get('bunraku'), 12)}"
+        for name in others:
+            ratio = row.ratio(name)
+            line += f"{_said(row.cells.get(name), 14)}{'-' if ratio is None else f'{ratio:.2f}':>8}"
+        lines.append(line)
+    return lines
+
+
+def _said(one: Cell | None, width: int) -> str:
+    return f"{'not reached':>{width}}{'-':>9}" if one is None else f"{one.setting:>{width}}{one.frame:>9.3f}"
+
+
+def details(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """What else was seen in each row: errors measured there, how far sheets have sunk, faces that cross."""
+    lines = []
+    for row in rows:
+        told = []
+        for name in names:
+            one = row.cells.get(name)
+            if one is None:
+                continue
+            parts = [] if one.error is None else [f"error {100 * one.error:.1f} %"]
+            parts += [] if one.sunk is None else [f"sunk {one.sunk:.3f} m"]
+            parts += [f"{one.crossing} faces cross"] if one.crossing else []
+            told.append(f"{name}: {', '.join(parts) or '-'}")
+        own = "with" if row.self_collision else "without"
+        head = f"{row.scene} {row.vertices} {own} self-collision, ≤ {100 * row.level:g} %"
+        lines.append(f"{head}: {'; '.join(told)}")
+    return lines
