@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 
 from bunraku.bench.tracks import machine
 
-from .climb import LEVELS, Cell, Row, Rung, cell, climb, details, first_rung, table
+from .climb import LEVELS, Cell, Row, Rung, cell, climb, details, first_rung, said_error, table
 from .sheets import Order, Setting, Swing, draping, hanging, limit_of, swing
 from .tools import Blender, Bunraku, Newton, NotRun, Peer
 
 SIDES = (40, 100)
 """vertices a side"""
 _FINE = 16  # steps a frame of the coarser of the two runs that give the reference
-_FEW = 2000  # vertices: beyond, scenes that only need a time are cut short
-_LIMIT = 45.0  # [s] a run
+_FEW = 2000  # vertices: beyond, scenes that only need a time are cut short, and are run at the first level only
+_LIMIT, _SHORT = 60.0, 25.0  # [s] of a run that must come to its end, and of one that need not
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,13 @@ class Entry:
 
 def _scenes() -> tuple[Entry, ...]:
     """Those that take over the settings found on the hanging sheet."""
-    hung: Callable[[int, Setting], Order] = lambda side, one: hanging(side, one, 13 if side**2 < _FEW else 4)  # noqa: E731
-    draped: Callable[[int, Setting], Order] = lambda side, one: draping(side, one, 14 if side**2 < _FEW else 8)  # noqa: E731
+
+    def hung(side: int, setting: Setting) -> Order:
+        return hanging(side, setting) if side**2 < _FEW else hanging(side, setting, 4)
+
+    def draped(side: int, setting: Setting) -> Order:
+        return draping(side, setting, 12 if side**2 < _FEW else 6)
+
     return Entry("hanging", True, hung), Entry("draping", False, draped), Entry("draping", True, draped)
 
 
@@ -89,7 +94,7 @@ def run(
             rows.append(Row("hanging", side**2, False, level, cells))
         for entry in _scenes():
             yield f"measuring {entry.scene} {side**2} {'with' if entry.self_collision else 'without'} self-collision"
-            rows += _rows(entry, side, tools, settings, reference, levels, threads)
+            rows += _rows(entry, side, tools, settings, reference, levels if side**2 < _FEW else levels[:1], threads)
     names = [peer.name for peer in tools]
     yield from ("", "medians a frame of 1/24 s; ratio: how many times as long as bunraku", *table(rows, names))
     yield from ("", *details(rows, names))
@@ -105,8 +110,8 @@ def _climbed(
         return replace(hanging(side, setting), threads=threads, limit=_LIMIT)
 
     def tell(one: Rung) -> None:
-        error = "too slow to come to its end" if one.error != one.error else f"error {100 * one.error:.2f} %"
-        seen.append(f"hanging {side**2}, {peer.name} {peer.label(one.setting)}: {error}, {one.frame:.3f} s a frame")
+        head = f"hanging {side**2}, {peer.name} {peer.label(one.setting)}"
+        seen.append(f"{head}: {said_error(one.error)}, {one.frame:.3f} s a frame")
 
     try:
         return climb(peer, make, reference, levels, start, tell), seen
@@ -131,7 +136,7 @@ def _rows(
             if one is None or (peer.name, one.setting) in done:
                 continue
             order = replace(
-                entry.make(side, one.setting), self_collision=entry.self_collision, threads=threads, limit=_LIMIT
+                entry.make(side, one.setting), self_collision=entry.self_collision, threads=threads, limit=_SHORT
             )
             try:
                 done[peer.name, one.setting] = cell(peer, order, reference)

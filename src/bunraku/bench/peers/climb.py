@@ -127,6 +127,13 @@ def _said(one: Cell | None, width: int) -> str:
     return f"{'not reached':>{width}}{'-':>9}" if one is None else f"{one.setting:>{width}}{one.frame:>9.3f}"
 
 
+def said_error(error: float) -> str:
+    """In words."""
+    if np.isnan(error):
+        return "too slow to come to its end"
+    return f"error {100 * error:.1f} %" if np.isfinite(error) else "never passes below its pins"
+
+
 def details(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     """What else was seen in each row: errors measured there, how far sheets have sunk, faces that cross."""
     lines = []
@@ -136,7 +143,7 @@ def details(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
             one = row.cells.get(name)
             if one is None:
                 continue
-            parts = [] if one.error is None else [f"error {100 * one.error:.1f} %"]
+            parts = [] if one.error is None else [said_error(one.error)]
             parts += [] if one.sunk is None else [f"sunk {one.sunk:.3f} m"]
             parts += [f"{one.crossing} faces cross"] if one.crossing else []
             told.append(f"{name}: {', '.join(parts) or '-'}")
