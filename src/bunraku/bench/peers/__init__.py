@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from bunraku.bench.tracks import machine
 
-from .climb import LEVELS, Cell, Row, Rung, cell, climb, details, first_rung, said_error, table
+from .ladder import LEVELS, Cell, Row, Rung, cell, climb, details, first_rung, said_error, table
 from .sheets import Order, Setting, Swing, draping, hanging, limit_of, swing
 from .tools import Blender, Bunraku, Newton, NotRun, Peer
 

@@ -14,8 +14,6 @@ import time
 
 import numpy as np
 
-FASTEST = 5.0  # [m/s] of a vertex of these sheets
-
 
 def model_of(newton, wp, order):
     """The sheet, its pins and the ball."""
@@ -48,7 +46,7 @@ def frames_of(newton, wp, order):
     touch = {}
     if order["self_collision"]:
         margin = 2.0 * order["cloth"]["thickness"]
-        looked = FASTEST / (order["rate"] * setting["substeps"]) / 0.425
+        looked = order["fastest"] / (order["rate"] * setting["substeps"]) / 0.425
         touch = {
             "particle_self_contact_margin": margin, "particle_self_contact_gap": max(margin, looked - margin),
             "particle_vertex_contact_buffer_size": 64, "particle_edge_contact_buffer_size": 128,

@@ -85,6 +85,8 @@ class Order:
     gravity: float = 9.81
     """downwards [m/s²]"""
     rate: float = RATE
+    fastest: float = 8.0
+    """speed no vertex exceeds for long [m/s], for tools that must know how far to look for what it may meet"""
     threads: int | None = None
     limit: float = 60.0
     """[s]: no frame is begun after that"""
@@ -122,7 +124,9 @@ def draping(side: int, setting: Setting, frames: int) -> Order:
     centre = (0.5, -_RADIUS - _ABOVE, 0.5)
     ball = sphere(centre, _RADIUS, 0.03)
     obstacle = Ball(centre, _RADIUS, ball.rest.tolist(), ball.faces.tolist())
-    return Order(mesh.rest.tolist(), mesh.faces.tolist(), 1.0 / (side - 1), [], setting, frames, ball=obstacle)
+    return Order(
+        mesh.rest.tolist(), mesh.faces.tolist(), 1.0 / (side - 1), [], setting, frames, ball=obstacle, fastest=3.0
+    )
 
 
 @dataclass(frozen=True)
