@@ -23,7 +23,7 @@ def main():
     order = json.load(sys.stdin)
     if order["threads"]:
         os.environ["OMP_NUM_THREADS"] = str(order["threads"])
-    import bpy
+    import bpy  # pyright: ignore[reportMissingImports]
 
     scene, sheet = set_up(bpy, order)
     frames, seconds, begun = [np.array(order["points"])], [], time.perf_counter()

@@ -77,8 +77,8 @@ def frames_of(newton, wp, order):
 def main():
     """Read, simulate, write."""
     order = json.load(sys.stdin)
-    import newton
-    import warp as wp
+    import newton  # pyright: ignore[reportMissingImports]
+    import warp as wp  # pyright: ignore[reportMissingImports]
 
     wp.config.quiet = True
     frames, seconds = frames_of(newton, wp, order)
