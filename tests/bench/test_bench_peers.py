@@ -110,9 +110,14 @@ class Rod:
 REFERENCE = Swing(10.0 / sheets.RATE, 0.5)
 
 
+def _found(rod: Rod, levels: Sequence[float], start: int = 0) -> dict[float, ladder.Rung | None]:
+    rungs = ladder.climb(rod, lambda setting: sheets.hanging(4, setting), REFERENCE, levels, start)
+    return ladder.cheapest(list(rungs), levels)
+
+
 def test_the_cheapest_setting_below_each_level_is_found() -> None:
     rod = Rod()
-    found = ladder.climb(rod, lambda setting: sheets.hanging(4, setting), REFERENCE, (0.01, 0.004))
+    found = _found(rod, (0.01, 0.004))
     rungs = {level: one and (one.setting.substeps, round(one.frame, 12)) for level, one in found.items()}
     assert rungs == {0.01: (2, 0.2), 0.004: (4, 0.4)}
     assert rod.asked == [1, 2, 4]  # no further than needed
@@ -120,13 +125,13 @@ def test_the_cheapest_setting_below_each_level_is_found() -> None:
     assert errors == pytest.approx([0.125 / 20, 0.125 / 40], rel=0.02)
     assert ladder.first_rung(rod, found) == 1
     rod.asked.clear()
-    ladder.climb(rod, lambda setting: sheets.hanging(4, setting), REFERENCE, (0.01,), start=2)
+    _found(rod, (0.01,), start=2)
     assert rod.asked == [4]
 
 
 def test_a_ladder_ends_where_a_run_does_not_come_to_its_end() -> None:
     rod = Rod(slow=2)
-    found = ladder.climb(rod, lambda setting: sheets.hanging(4, setting), REFERENCE, (0.02, 0.004))
+    found = _found(rod, (0.02, 0.004))
     assert rod.asked == [1, 2]
     assert found[0.004] is None and found[0.02] is not None
     assert ladder.first_rung(rod, dict.fromkeys((0.1,))) == 0

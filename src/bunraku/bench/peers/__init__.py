@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from bunraku.bench.tracks import machine
 
-from .ladder import LEVELS, Cell, Row, Rung, cell, climb, details, first_rung, said_error, table
+from .ladder import LEVELS, Cell, Row, Rung, cell, cheapest, climb, details, first_rung, said_error, table
 from .sheets import Order, Setting, Swing, draping, hanging, limit_of, swing
 from .tools import Blender, Bunraku, Newton, NotRun, Peer
 
@@ -86,9 +86,16 @@ def run(
     for side in sorted(sides):
         settings = {}
         for peer in tools:
-            settings[peer.name], said = _climbed(peer, side, reference, levels, start[peer.name], threads)
+            rungs: list[Rung] = []
+            try:
+                for one in _climbing(peer, side, reference, levels, start[peer.name], threads):
+                    rungs.append(one)
+                    head = f"hanging {side**2}, {peer.name} {peer.label(one.setting)}"
+                    yield f"{head}: {said_error(one.error)}, {one.frame:.3f} s a frame"
+            except NotRun as wrong:
+                yield f"skipped {wrong}"
+            settings[peer.name] = cheapest(rungs, levels)
             start[peer.name] = first_rung(peer, settings[peer.name])
-            yield from said
         for level in levels:
             cells = {name: _cell(found[level], tools, name) for name, found in settings.items()}
             rows.append(Row("hanging", side**2, False, level, cells))
@@ -100,23 +107,15 @@ def run(
     yield from ("", *details(rows, names))
 
 
-def _climbed(
+def _climbing(
     peer: Peer, side: int, reference: Swing, levels: Sequence[float], start: int, threads: int | None
-) -> tuple[dict[float, Rung | None], list[str]]:
-    """The settings a tool needs, and what was seen on the way."""
-    seen: list[str] = []
+) -> Iterator[Rung]:
+    """A tool's settings on the hanging sheet."""
 
     def make(setting: Setting) -> Order:
         return replace(hanging(side, setting), threads=threads, limit=_LIMIT)
 
-    def tell(one: Rung) -> None:
-        head = f"hanging {side**2}, {peer.name} {peer.label(one.setting)}"
-        seen.append(f"{head}: {said_error(one.error)}, {one.frame:.3f} s a frame")
-
-    try:
-        return climb(peer, make, reference, levels, start, tell), seen
-    except NotRun as wrong:
-        return dict.fromkeys(levels), [*seen, f"skipped {wrong}"]
+    yield from climb(peer, make, reference, levels, start)
 
 
 def _cell(one: Rung | None, tools: Sequence[Peer], name: str) -> Cell | None:

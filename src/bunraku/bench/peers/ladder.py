@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,21 +74,20 @@ def deviation(peer: Peer, order: Order, reference: Swing, made: Result) -> float
 
 
 def climb(
-    peer: Peer, make: Callable[[Setting], Order], reference: Swing, levels: Sequence[float] = LEVELS, start: int = 0,
-    tell: Callable[[Rung], None] = lambda rung: None,
-) -> dict[float, Rung | None]:  # fmt: skip
-    """For each level the first setting of the ladder below it, from rung `start` on. Gives up at a setting that is too
-    slow to come to its end: those after it are slower."""
-    found: dict[float, Rung | None] = dict.fromkeys(levels)
+    peer: Peer, make: Callable[[Setting], Order], reference: Swing, levels: Sequence[float] = LEVELS, start: int = 0
+) -> Iterator[Rung]:
+    """The settings of the ladder from rung `start` on, up to the first below all levels. Gives up at a setting that is
+    too slow to come to its end: those after it are slower."""
     for setting in peer.ladder[start:]:
         one = rung(peer, make(setting), reference)
-        tell(one)
-        for level in levels:
-            if found[level] is None and one.error <= level:
-                found[level] = one
-        if np.isnan(one.error) or None not in found.values():
+        yield one
+        if np.isnan(one.error) or one.error <= min(levels):
             break
-    return found
+
+
+def cheapest(rungs: Sequence[Rung], levels: Sequence[float] = LEVELS) -> dict[float, Rung | None]:
+    """For each level the first setting below it."""
+    return {level: next((one for one in rungs if one.error <= level), None) for level in levels}
 
 
 def first_rung(peer: Peer, found: Mapping[float, Rung | None]) -> int:
