@@ -155,6 +155,22 @@ def test_ratios_and_what_was_not_reached() -> None:
     assert said.endswith("bunraku: error 1.0 %; Rod: error 2.0 %, 3 faces cross")
 
 
+def test_a_finer_setting_that_is_quicker_serves_too() -> None:
+    slow, quick = both = (ladder.Cell("2", 0.5), ladder.Cell("4", 0.25))
+    assert ladder.quickest([*both, None]) is quick and ladder.quickest([slow]) is slow
+    assert ladder.quickest([None]) is None and ladder.quickest([]) is None
+
+
+def test_a_run_cut_short_claims_no_error() -> None:
+    rod = Rod()
+    whole, short = (sheets.hanging(4, Setting(1), frames) for frames in (13, 4))
+    assert ladder.cell(rod, whole, REFERENCE).error == pytest.approx(0.0125, rel=0.02)
+    assert ladder.cell(rod, short, REFERENCE).error is None
+    draped = ladder.cell(rod, sheets.draping(4, Setting(1), 4), REFERENCE)
+    assert draped.error is None and draped.sunk == pytest.approx(0.2 / 1.0125, rel=1e-12)
+    assert ladder.cell(Rod(slow=1), sheets.draping(4, Setting(1), 4), REFERENCE).sunk is None
+
+
 def test_errors_are_said_in_words() -> None:
     assert ladder.said_error(0.0123) == "error 1.2 %"
     assert "never" in ladder.said_error(np.inf) and "too slow" in ladder.said_error(np.nan)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from bunraku.bench.tracks import machine
 
-from .ladder import LEVELS, Cell, Row, Rung, cell, cheapest, climb, details, first_rung, said_error, table
+from .ladder import LEVELS, Cell, Row, Rung, cell, cheapest, climb, details, first_rung, quickest, said_error, table
 from .sheets import Order, Setting, Swing, draping, hanging, limit_of, swing
 from .tools import Blender, Bunraku, Newton, NotRun, Peer
 
@@ -40,7 +40,8 @@ def _scenes() -> tuple[Entry, ...]:
     """Those that take over the settings found on the hanging sheet."""
 
     def hung(side: int, setting: Setting) -> Order:
-        return hanging(side, setting) if side**2 < _FEW else hanging(side, setting, 4)
+        full = hanging(side, setting)
+        return full if side**2 < _FEW else replace(full, frames=4, fastest=3.0)  # it is not faster that early
 
     def draped(side: int, setting: Setting) -> Order:
         return draping(side, setting, 12 if side**2 < _FEW else 6)
@@ -143,7 +144,9 @@ def _rows(
                 done[peer.name, one.setting] = None
     rows = []
     for level in levels:
-        chosen = {peer.name: settings[peer.name][level] for peer in tools}
-        cells = {name: None if one is None else done[name, one.setting] for name, one in chosen.items()}
+        cells: dict[str, Cell | None] = {}
+        for peer in tools:
+            serving = [settings[peer.name][one] for one in levels if one <= level]
+            cells[peer.name] = quickest([done[peer.name, one.setting] for one in serving if one is not None])
         rows.append(Row(entry.scene, side**2, entry.self_collision, level, cells))
     return rows

@@ -9,7 +9,7 @@ import numpy as np
 
 from bunraku.geometry import intersecting_faces
 
-from .sheets import Order, Setting, Swing, sunk, swing
+from .sheets import HANGING_FRAMES, Order, Setting, Swing, sunk, swing
 from .tools import Peer, Result
 
 LEVELS = (0.05, 0.01)
@@ -96,14 +96,21 @@ def first_rung(peer: Peer, found: Mapping[float, Rung | None]) -> int:
     return min(reached, default=0)
 
 
+def quickest(cells: Sequence[Cell | None]) -> Cell | None:
+    """What is within a lower level serves a higher one too, and may be quicker there: contact can be the easier for
+    shorter steps."""
+    return min((one for one in cells if one is not None), key=lambda one: one.frame, default=None)
+
+
 def cell(peer: Peer, order: Order, reference: Swing) -> Cell:
     """An order carried out, whatever its scene."""
     made = peer.simulate(order)
-    hung, ended = order.ball is None, len(made.seconds) == order.frames
+    ended = len(made.seconds) == order.frames
+    hung = order.ball is None and order.frames >= HANGING_FRAMES  # a shorter one cannot have passed below its pins
     crossing = int(intersecting_faces(np.ascontiguousarray(made.frames[-1]), order.mesh.faces).sum())
     return Cell(
         peer.label(order.setting), made.frame, deviation(peer, order, reference, made) if hung and ended else None,
-        sunk(order.mesh, made.frames) if ended and not hung else None, crossing,
+        sunk(order.mesh, made.frames) if ended and order.ball is not None else None, crossing,
     )  # fmt: skip
 
 

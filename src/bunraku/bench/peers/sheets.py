@@ -24,6 +24,8 @@ from bunraku.geometry import TriMesh, lumped_mass
 
 RATE = 24.0
 """frames a second"""
+HANGING_FRAMES = 13
+"""enough to pass below the pins"""
 _RADIUS, _ABOVE = 0.3, 0.003  # of the ball, and how far above it the sheet begins [m]
 
 
@@ -111,7 +113,7 @@ class Order:
         return TriMesh(np.array(self.points, dtype=float), np.array(self.faces, dtype=np.int64))
 
 
-def hanging(side: int, setting: Setting, frames: int = 13) -> Order:
+def hanging(side: int, setting: Setting, frames: int = HANGING_FRAMES) -> Order:
     """A sheet of side² vertices held at one edge."""
     mesh = sheet(side)
     pins = np.flatnonzero(mesh.rest[:, 0] == 0.0)
