@@ -1,24 +1,25 @@
 """The same sheets in bunraku, in NVIDIA Newton (VBD, on the CPU) and in Blender's cloth, at equal error.
 
-A tool is as fast as one lets it be wrong, so seconds are compared at equal error. The hanging sheet without
-self-collision has a true answer (`sheets.py`): each tool climbs its ladder of settings until swing and sag are within
-a level of it, and the settings found are those of all other rows. The truth is the limit of bunraku's own runs for
-steps of no length. That is fair to the others because it is theirs too: with 32 × 50 steps and iterations Newton comes
-within 0.2 % of it, and with quality 320 Blender, half a cell accounted for (`blender_sheet.py`), within 0.2 %.
+A tool is as fast as one lets it be wrong, so seconds are compared at equal error. Without self-collision both sheets
+have a true answer (`sheets.py`): each tool climbs its ladder of settings until it is within a level of it, and the
+settings found are those with self-collision too. The truth is the limit of bunraku's own runs for steps of no length
+(of the draping sheet a fine run). That is fair to the others because it is theirs too: with 32 × 50 steps and
+iterations Newton swings within 0.2 % of it, and with quality 320 Blender, half a cell accounted for
+(`blender_sheet.py`), within 0.2 %. On the ball the three differ by 2 % at their finest, so only 5 % is asked there.
 
 Where another tool is installed is said by BUNRAKU_NEWTON_PYTHON and BUNRAKU_BLENDER_PYTHON (default: this Python).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bunraku.bench.tracks import machine
 
 from .ladder import LEVELS, Cell, Row, Rung, cell, cheapest, climb, details, first_rung, quickest, said_error, table
-from .sheets import Order, Setting, Swing, draping, hanging, limit_of, swing
-from .tools import Blender, Bunraku, Newton, NotRun, Peer
+from .sheets import DRAPING_FRAMES, Order, Setting, Truth, draping, hanging, limit_of, sunk, swing
+from .tools import Blender, Bunraku, Newton, NotRun, Peer, Result
 
 SIDES = (40, 100)
 """vertices a side"""
@@ -27,35 +28,15 @@ _FEW = 2000  # vertices: beyond, scenes that only need a time are cut short, and
 _LIMIT, _SHORT = 60.0, 25.0  # [s] of a run that must come to its end, and of one that need not
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A scene without its setting."""
+def truth_of(side: int, threads: int | None = None) -> Truth:
+    """What the sheets really do."""
 
-    scene: str
-    self_collision: bool
-    make: Callable[[int, Setting], Order]
+    def made(order: Order) -> Result:
+        return Bunraku().simulate(replace(order, threads=threads, limit=float("inf")))
 
-
-def _scenes() -> tuple[Entry, ...]:
-    """Those that take over the settings found on the hanging sheet."""
-
-    def hung(side: int, setting: Setting) -> Order:
-        full = hanging(side, setting)
-        return full if side**2 < _FEW else replace(full, frames=4, fastest=3.0)  # it is not faster that early
-
-    def draped(side: int, setting: Setting) -> Order:
-        return draping(side, setting, 12 if side**2 < _FEW else 6)
-
-    return Entry("hanging", True, hung), Entry("draping", False, draped), Entry("draping", True, draped)
-
-
-def truth(side: int, threads: int | None = None) -> Swing:
-    """What the hanging sheet really does."""
-    found = []
-    for steps in (_FINE, 2 * _FINE):
-        order = replace(hanging(side, Setting(steps)), threads=threads, limit=float("inf"))
-        found.append(swing(order.mesh, Bunraku().simulate(order).frames))
-    return limit_of(*found)
+    hung = [hanging(side, Setting(steps)) for steps in (_FINE, 2 * _FINE)]
+    draped = draping(side, Setting(_FINE))
+    return Truth(limit_of(*(swing(one.mesh, made(one).frames) for one in hung)), sunk(draped.mesh, made(draped).frames))
 
 
 def present(peers: Sequence[Peer]) -> Iterator[tuple[Peer, str, bool]]:
@@ -77,69 +58,92 @@ def run(
     for peer, said, there in present((Bunraku(), Newton(), Blender()) if peers is None else peers):
         yield said if there else f"skipped {said}"
         tools += [peer] if there else []
-    reference = truth(min(sides), threads)
+    truth = truth_of(min(sides), threads)
     yield (
-        f"the hanging sheet passes below its pins after {reference.quarter:.4f} s, its centre of mass "
-        f"{reference.sag:.4f} m below them"
+        f"the hanging sheet passes below its pins after {truth.swing.quarter:.4f} s, its centre of mass "
+        f"{truth.swing.sag:.4f} m below them; the draping one has sunk {truth.sunk:.4f} m after a quarter of a second"
     )
     rows: list[Row] = []
     start = dict.fromkeys((peer.name for peer in tools), 0)
     for side in sorted(sides):
-        settings = {}
-        for peer in tools:
-            rungs: list[Rung] = []
-            try:
-                for one in _climbing(peer, side, reference, levels, start[peer.name], threads):
-                    rungs.append(one)
-                    head = f"hanging {side**2}, {peer.name} {peer.label(one.setting)}"
-                    yield f"{head}: {said_error(one.error)}, {one.frame:.3f} s a frame"
-            except NotRun as wrong:
-                yield f"skipped {wrong}"
-            settings[peer.name] = cheapest(rungs, levels)
-            start[peer.name] = first_rung(peer, settings[peer.name])
-        for level in levels:
-            cells = {name: _cell(found[level], tools, name) for name, found in settings.items()}
-            rows.append(Row("hanging", side**2, False, level, cells))
-        for entry in _scenes():
-            yield f"measuring {entry.scene} {side**2} {'with' if entry.self_collision else 'without'} self-collision"
-            rows += _rows(entry, side, tools, settings, reference, levels if side**2 < _FEW else levels[:1], threads)
+        for scene in ("hanging", "draping"):
+            asked = levels if scene == "hanging" else levels[:1]
+            settings: dict[str, dict[float, Rung | None]] = {}
+            for peer in tools:
+                stage = Stage(scene, side, peer, threads)
+                settings[peer.name] = yield from _climbed(stage, truth, asked, start[peer.name])
+                start[peer.name] = first_rung(peer, settings[peer.name]) if scene == "hanging" else start[peer.name]
+            rows += [Row(scene, side**2, False, one, _cells(tools, settings, one)) for one in asked]
+            yield f"measuring {scene} {side**2} with self-collision"
+            rows += _touching(scene, side, tools, settings, truth, asked if side**2 < _FEW else asked[:1], threads)
     names = [peer.name for peer in tools]
     yield from ("", "medians a frame of 1/24 s; ratio: how many times as long as bunraku", *table(rows, names))
     yield from ("", *details(rows, names))
 
 
-def _climbing(
-    peer: Peer, side: int, reference: Swing, levels: Sequence[float], start: int, threads: int | None
-) -> Iterator[Rung]:
-    """A tool's settings on the hanging sheet."""
+@dataclass(frozen=True)
+class Stage:
+    """A scene for a tool, without its setting."""
 
-    def make(setting: Setting) -> Order:
-        return replace(hanging(side, setting), threads=threads, limit=_LIMIT)
+    scene: str
+    side: int
+    peer: Peer
+    threads: int | None
 
-    yield from climb(peer, make, reference, levels, start)
+    def order(self, setting: Setting) -> Order:
+        """To be carried out until the error is known, and a little longer where that is cheap."""
+        made = hanging(self.side, setting)
+        if self.scene == "draping":
+            made = draping(self.side, setting, (2 if self.side**2 < _FEW else 1) * DRAPING_FRAMES)
+        return replace(made, threads=self.threads, limit=_LIMIT)
+
+    def touching(self, setting: Setting) -> Order:
+        """With self-collision; large sheets only as long as a time needs, when they are not yet fast."""
+        made = replace(self.order(setting), self_collision=True, limit=_SHORT)
+        long = self.scene == "hanging" and self.side**2 >= _FEW
+        return replace(made, frames=4, fastest=3.0) if long else made
 
 
-def _cell(one: Rung | None, tools: Sequence[Peer], name: str) -> Cell | None:
-    label = next(peer for peer in tools if peer.name == name).label
-    return None if one is None else Cell(label(one.setting), one.frame, one.error)
+def _climbed(
+    stage: Stage, truth: Truth, levels: Sequence[float], start: int
+) -> Generator[str, None, dict[float, Rung | None]]:
+    """The settings a tool needs; tells what it sees on the way."""
+    rungs: list[Rung] = []
+    try:
+        for one in climb(stage.peer, stage.order, truth, levels, start):
+            rungs.append(one)
+            head = f"{stage.scene} {stage.side**2}, {stage.peer.name} {stage.peer.label(one.setting)}"
+            yield f"{head}: {said_error(one.error)}, {one.frame:.3f} s a frame"
+    except NotRun as wrong:
+        yield f"skipped {wrong}"
+    return cheapest(rungs, levels)
 
 
-def _rows(
-    entry: Entry, side: int, tools: Sequence[Peer], settings: dict[str, dict[float, Rung | None]], reference: Swing,
+def _cells(
+    tools: Sequence[Peer], settings: Mapping[str, Mapping[float, Rung | None]], level: float
+) -> dict[str, Cell | None]:
+    """What was measured while climbing."""
+    cells: dict[str, Cell | None] = {}
+    for peer in tools:
+        one = settings[peer.name][level]
+        cells[peer.name] = None if one is None else Cell(peer.label(one.setting), one.frame, one.error)
+    return cells
+
+
+def _touching(
+    scene: str, side: int, tools: Sequence[Peer], settings: Mapping[str, Mapping[float, Rung | None]], truth: Truth,
     levels: Sequence[float], threads: int | None,
 ) -> list[Row]:  # fmt: skip
-    """A scene at every level; a setting that serves two levels is run once."""
+    """A scene with self-collision at every level; a setting that serves two levels is run once."""
     done: dict[tuple[str, Setting], Cell | None] = {}
     for level in levels:
         for peer in tools:
             one = settings[peer.name][level]
             if one is None or (peer.name, one.setting) in done:
                 continue
-            order = replace(
-                entry.make(side, one.setting), self_collision=entry.self_collision, threads=threads, limit=_SHORT
-            )
             try:
-                done[peer.name, one.setting] = cell(peer, order, reference)
+                order = Stage(scene, side, peer, threads).touching(one.setting)
+                done[peer.name, one.setting] = cell(peer, order, truth)
             except NotRun:
                 done[peer.name, one.setting] = None
     rows = []
@@ -148,5 +152,5 @@ def _rows(
         for peer in tools:
             serving = [settings[peer.name][one] for one in levels if one <= level]
             cells[peer.name] = quickest([done[peer.name, one.setting] for one in serving if one is not None])
-        rows.append(Row(entry.scene, side**2, entry.self_collision, level, cells))
+        rows.append(Row(scene, side**2, True, level, cells))
     return rows

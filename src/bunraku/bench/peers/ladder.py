@@ -9,7 +9,7 @@ import numpy as np
 
 from bunraku.geometry import intersecting_faces
 
-from .sheets import HANGING_FRAMES, Order, Setting, Swing, sunk, swing
+from .sheets import DRAPING_FRAMES, HANGING_FRAMES, Order, Setting, Truth, sunk, swing
 from .tools import Peer, Result
 
 LEVELS = (0.05, 0.01)
@@ -17,11 +17,11 @@ LEVELS = (0.05, 0.01)
 
 @dataclass(frozen=True)
 class Rung:
-    """A setting as measured on the hanging sheet."""
+    """A setting as measured."""
 
     setting: Setting
     error: float
-    """infinite when it never passed below its pins; not a number when its time was up before"""
+    """infinite when a hanging sheet never passed below its pins; not a number when its time was up before"""
     frame: float
     """[s]"""
 
@@ -34,9 +34,7 @@ class Cell:
     frame: float
     """[s]"""
     error: float | None = None
-    """of the hanging sheet, where it came to its end"""
-    sunk: float | None = None
-    """[m] of the draping sheet, where it came to its end"""
+    """None where the run was cut short"""
     crossing: int = 0
     """faces of the last frame that cross another"""
 
@@ -58,28 +56,32 @@ class Row:
         return None if one is None or other is None else one.frame / other.frame
 
 
-def rung(peer: Peer, order: Order, reference: Swing) -> Rung:
-    """One setting on the hanging sheet."""
+def rung(peer: Peer, order: Order, truth: Truth) -> Rung:
+    """One setting."""
     made = peer.simulate(order)
-    error = deviation(peer, order, reference, made)
+    error = deviation(peer, order, truth, made)
     return Rung(order.setting, float("nan") if error is None else error, made.frame)
 
 
-def deviation(peer: Peer, order: Order, reference: Swing, made: Result) -> float | None:
-    """The error of a hanging sheet; None where its time was up before it passed below its pins."""
+def deviation(peer: Peer, order: Order, truth: Truth, made: Result) -> float | None:
+    """The error of a sheet; None where it was not given, or has not had, the time to show it."""
+    if order.ball is not None:
+        if len(made.seconds) < DRAPING_FRAMES:
+            return None
+        return abs(sunk(order.mesh, made.frames) / truth.sunk - 1.0)
     found = swing(order.mesh, made.frames, order.rate)
-    if len(made.seconds) < order.frames and not np.isfinite(found.quarter):
+    if len(made.seconds) < HANGING_FRAMES and not np.isfinite(found.quarter):
         return None
-    return found.error(peer.expected(reference, order))
+    return found.error(peer.expected(truth.swing, order))
 
 
 def climb(
-    peer: Peer, make: Callable[[Setting], Order], reference: Swing, levels: Sequence[float] = LEVELS, start: int = 0
+    peer: Peer, make: Callable[[Setting], Order], truth: Truth, levels: Sequence[float] = LEVELS, start: int = 0
 ) -> Iterator[Rung]:
     """The settings of the ladder from rung `start` on, up to the first below all levels. Gives up at a setting that is
     too slow to come to its end: those after it are slower."""
     for setting in peer.ladder[start:]:
-        one = rung(peer, make(setting), reference)
+        one = rung(peer, make(setting), truth)
         yield one
         if np.isnan(one.error) or one.error <= min(levels):
             break
@@ -102,16 +104,11 @@ def quickest(cells: Sequence[Cell | None]) -> Cell | None:
     return min((one for one in cells if one is not None), key=lambda one: one.frame, default=None)
 
 
-def cell(peer: Peer, order: Order, reference: Swing) -> Cell:
+def cell(peer: Peer, order: Order, truth: Truth) -> Cell:
     """An order carried out, whatever its scene."""
     made = peer.simulate(order)
-    ended = len(made.seconds) == order.frames
-    hung = order.ball is None and order.frames >= HANGING_FRAMES  # a shorter one cannot have passed below its pins
     crossing = int(intersecting_faces(np.ascontiguousarray(made.frames[-1]), order.mesh.faces).sum())
-    return Cell(
-        peer.label(order.setting), made.frame, deviation(peer, order, reference, made) if hung and ended else None,
-        sunk(order.mesh, made.frames) if ended and order.ball is not None else None, crossing,
-    )  # fmt: skip
+    return Cell(peer.label(order.setting), made.frame, deviation(peer, order, truth, made), crossing)
 
 
 def table(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
@@ -141,7 +138,7 @@ def said_error(error: float) -> str:
 
 
 def details(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
-    """What else was seen in each row: errors measured there, how far sheets have sunk, faces that cross."""
+    """What else was seen in each row: errors measured there, and faces that cross."""
     lines = []
     for row in rows:
         told = []
@@ -150,7 +147,6 @@ def details(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
             if one is None:
                 continue
             parts = [] if one.error is None else [said_error(one.error)]
-            parts += [] if one.sunk is None else [f"sunk {one.sunk:.3f} m"]
             parts += [f"{one.crossing} faces cross"] if one.crossing else []
             told.append(f"{name}: {', '.join(parts) or '-'}")
         own = "with" if row.self_collision else "without"
