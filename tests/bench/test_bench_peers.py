@@ -233,7 +233,7 @@ class Absent(Rod):
 
 def test_what_is_absent_is_skipped_with_its_reason_and_the_rest_is_measured() -> None:
     rod = Rod()
-    lines = list(peers.run((5,), threads=1, peers=(tools.Bunraku(), rod, Absent()), levels=(0.9,)))
+    lines = list(peers.run((5,), threads=1, peers=(tools.Bunraku(), rod, Absent()), levels=(2.0,)))
     assert rod.touching[-4:] == [(False, False), (False, True), (True, False), (True, True)]  # a ball, self-collision
     assert "skipped Absent: it is not installed" in lines and "Rod 1" in lines
     head = next(k for k, line in enumerate(lines) if line.startswith("scene "))
