@@ -25,7 +25,7 @@ SIDES = (40, 100)
 """vertices a side"""
 _FINE = 16  # steps a frame of the coarser of the two runs that give the reference
 _FEW = 2000  # vertices: beyond, scenes that only need a time are cut short, and are run at the first level only
-_LIMIT, _SHORT = 60.0, 25.0  # [s] of a run that must come to its end, and of one that need not
+_LIMIT, _SHORT = 75.0, 25.0  # [s] of a run that must come to its end, and of one that need not
 
 
 def truth_of(side: int, threads: int | None = None) -> Truth:
