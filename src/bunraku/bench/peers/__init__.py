@@ -72,7 +72,8 @@ def run(
             for peer in tools:
                 stage = Stage(scene, side, peer, threads)
                 settings[peer.name] = yield from _climbed(stage, truth, asked, start[peer.name])
-                start[peer.name] = first_rung(peer, settings[peer.name]) if scene == "hanging" else start[peer.name]
+                if scene == "hanging":
+                    start[peer.name] = max(start[peer.name], first_rung(peer, settings[peer.name]))
             rows += [Row(scene, side**2, False, one, _cells(tools, settings, one)) for one in asked]
             yield f"measuring {scene} {side**2} with self-collision"
             rows += _touching(scene, side, tools, settings, truth, asked if side**2 < _FEW else asked[:1], threads)
