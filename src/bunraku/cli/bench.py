@@ -13,6 +13,7 @@ _EXAMPLE = """\
 examples:
   bunraku bench step        what one Newton iteration costs at 1.6k, 3k, 10k and 50k vertices (about two minutes)
   bunraku bench tracks      the paper's scenes, tracked and untracked (about three minutes)
+  bunraku bench peers       the same sheets in NVIDIA Newton and in Blender (about ten minutes)
 
 Timings are noisy: close other programs, and trust the ratios, which are measured in one run.
 """
