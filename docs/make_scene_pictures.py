@@ -1,4 +1,5 @@
-"""Makes the pictures of docs/scenes.md and docs/contact.md from the demos' own shots and from the figures.
+"""Makes the pictures of docs/scenes.md and docs/contact.md from the demos' own shots and from the figures, and
+prints the figures' tables.
 
 .venv/bin/python docs/make_scene_pictures.py [NAME …] [--mocap FILE.bvh]
 
@@ -35,8 +36,15 @@ def main() -> None:
     args = parser.parse_args()
     driven = ["bag_mocap"] if args.mocap else []
     for name in args.names or ["bag", "walker", "arms", *driven, *FIGURES]:
-        sheet = study_sheet(name, figure(name).study(None)) if name in FIGURES else demo_sheet(name, args.mocap)
+        sheet = figure_sheet(name) if name in FIGURES else demo_sheet(name, args.mocap)
         write_webp(PICTURES / f"{name}.webp", [sheet], 1.0, max_bytes=MOST)
+
+
+def figure_sheet(name: str) -> Image:
+    """Run a figure, print its table, and draw it."""
+    study = figure(name).study(None)
+    print(name, *study.table(), sep="\n", flush=True)
+    return study_sheet(name, study)
 
 
 def demo_sheet(name: str, mocap: Path | None) -> Image:
