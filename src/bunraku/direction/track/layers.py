@@ -8,7 +8,7 @@ lifts enough is looked for, and looked for again until nothing is behind. Only t
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from bunraku.collision import Surfaces
+from bunraku.collision import Obstacle, Surfaces
 from bunraku.contracts import Faces, Flags, Integers, Points, Sparse, Vector
 from bunraku.geometry import TriMesh, cotangent_laplacian, first_few, lumped_mass, unit_rows
 
@@ -99,27 +99,53 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
     """
     if not layers:
         return Ordered(first)
-    names, x, found = list(surfaces.named), np.array(first), []
-    inner = _bodies(surfaces, layers, time)
-    for name in layers:
-        if name not in surfaces.named:
-            continue
-        part, vertices = names.index(name) + 1, surfaces.named[name]
-        own, faces = part_of(x, surfaces.shell.faces, vertices)
-        faces = wound_outwards(own, faces, [one.surface for one in inner])
-        layer = _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
+    x, found = np.array(first), []
+    for layer in _from_within(surfaces, layers, lambda: x, time):
         x, moved = layer.lifted(x, time)
         found += moved
-        inner.append(_Inner(name, layer.outward(x[layer.vertices]), part, 0.0))
     for one in found:
         one.tell()
     return Ordered(x, tuple(found))
 
 
+def order_after(surfaces: Surfaces, layers: Sequence[str], first: Points, then: Points, time: float) -> Ordered:
+    """What it took from a first pose (n, 3) to another, however that was reached, and what is not in order in it."""
+    found = []
+    for before, after in zip(
+        _from_within(surfaces, layers, lambda: first, time), _from_within(surfaces, layers, lambda: then, time),
+        strict=True,
+    ):  # fmt: skip
+        found += after.moved(first, then, before.low(first))
+    for one in found:
+        one.tell()
+    return Ordered(then, tuple(found))
+
+
+def is_body(obstacle: Obstacle, layers: Sequence[str]) -> bool:
+    """Whether it lies within all layers: it is closed, or named among them."""
+    return obstacle.name in layers or is_closed(obstacle.mesh.faces)
+
+
+def _from_within(
+    surfaces: Surfaces, layers: Sequence[str], pose: Callable[[], Points], time: float
+) -> Iterator[_Layer]:
+    """Each layer with what lies within it in a pose (n, 3), which may change between one layer and the next."""
+    names, inner = list(surfaces.named), _bodies(surfaces, layers, time)
+    for name in layers:
+        if name not in surfaces.named:
+            continue
+        part, vertices = names.index(name) + 1, surfaces.named[name]
+        own, faces = part_of(pose(), surfaces.shell.faces, vertices)
+        faces = wound_outwards(own, faces, [one.surface for one in inner])
+        layer = _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
+        yield layer
+        inner.append(_Inner(name, layer.outward(pose()[layer.vertices]), part, 0.0))
+
+
 def _bodies(surfaces: Surfaces, layers: Sequence[str], time: float) -> list[_Inner]:
     out = []
     for k, one in enumerate(surfaces.obstacles):
-        if one.name in layers or is_closed(one.mesh.faces):
+        if is_body(one, layers):
             x = one.at(time)
             mesh = TriMesh(x, wound_outwards(x, one.mesh.faces, ()))
             out.append(_Inner(one.name, Outward(mesh), surfaces.parts.obstacle(k), 0.0))
@@ -155,26 +181,33 @@ class _Layer:
         return Outward(TriMesh(x, self.faces))
 
     def lifted(self, x: Points, time: float) -> tuple[Points, list[Moved]]:
-        """All points (n, 3) with this layer above what lies within it, and what that took."""
-        begin, out = x[self.vertices], np.array(x)
-        if not self.inner:
-            return out, []
-        low = [self._low(begin, one, _ENOUGH * _CLEAR[0]) for one in self.inner]
-        if any(some.any() for some in low) or not self._apart(out, time):
-            for clear in _CLEAR:
-                lift = _Lift(self, clear * self.surfaces.felt_within)
-                out[self.vertices], low = lift.of(begin), lift.lifted
-                if self._apart(out, time):
-                    break
-        way = np.linalg.norm(out[self.vertices] - begin, axis=1)
-        moved = [
+        """All points (n, 3) with this layer above what lies within it, and what that took; left where it is if it does
+        not come clear of that."""
+        begin, low = x[self.vertices], self.low(x)
+        if not self.inner or not (any(some.any() for some in low) or not self._apart(x, time)):
+            return x, self.moved(x, x, low)
+        for clear in _CLEAR:
+            lift, out = _Lift(self, clear * self.surfaces.felt_within), np.array(x)
+            out[self.vertices] = lift.of(begin)
+            if self._apart(out, time):
+                return out, self.moved(x, out, lift.lifted)
+        return x, self.moved(x, x, [np.zeros_like(some) for some in low])
+
+    def low(self, x: Points) -> list[Flags]:
+        """Of each inner surface, (v,) vertices at points x (n, 3) that are behind it, or too near."""
+        return [self._low(x[self.vertices], one, _ENOUGH * _CLEAR[0]) for one in self.inner]
+
+    def moved(self, x: Points, out: Points, low: Sequence[Flags]) -> list[Moved]:
+        """What it took from points x to out (n, 3), counted of vertices `low` (v,) of each inner surface."""
+        begin, end = x[self.vertices], out[self.vertices]
+        way = np.linalg.norm(end - begin, axis=1)
+        return [
             Moved(
                 one.name, self.name, int(some.sum()), float(way[some].max(initial=0.0)),
-                tuple(self.vertices[self._low(out[self.vertices], one, None)].tolist()),
+                tuple(self.vertices[self._low(end, one, None)].tolist()),
             )
             for one, some in zip(self.inner, low, strict=True)
         ]  # fmt: skip
-        return out, moved
 
     def _low(self, x: Points, inner: _Inner, share: float | None) -> Flags:
         """(v,) vertices at x (v, 3) that are behind a surface or, with a share of the reach, less above its gap."""
