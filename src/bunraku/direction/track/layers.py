@@ -29,6 +29,7 @@ _FIRM = 100.0  # how a lift weighs against the smoothness of the change
 _FIRMER = 1.3  # from look to look
 _MOST_LOOKS = 40
 _CLEAR = (0.5, 1.0, 2.0)  # shares of the reach to which layers are lifted beyond the gap, tried one after the other
+_FARTHEST = 3.0  # times the search distance: nothing that was behind by less is lifted so far
 _ENOUGH = 0.2  # of that lift, which is left alone
 
 
@@ -72,6 +73,11 @@ class Ordered:
         """Whether anything had to be moved."""
         return any(one.count for one in self.moved)
 
+    def tell(self) -> None:
+        """In words."""
+        for one in self.moved:
+            one.tell()
+
     @property
     def facts(self) -> list[dict[str, object]]:
         """For a report: of each two layers the vertices moved, and those still on the wrong side."""
@@ -103,8 +109,6 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
     for layer in _from_within(surfaces, layers, lambda: x, time):
         x, moved = layer.lifted(x, time)
         found += moved
-    for one in found:
-        one.tell()
     return Ordered(x, tuple(found))
 
 
@@ -116,8 +120,6 @@ def order_after(surfaces: Surfaces, layers: Sequence[str], first: Points, then: 
         strict=True,
     ):  # fmt: skip
         found += after.moved(first, then, before.low(first))
-    for one in found:
-        one.tell()
     return Ordered(then, tuple(found))
 
 
@@ -188,7 +190,10 @@ class _Layer:
             return x, self.moved(x, x, low)
         for clear in _CLEAR:
             lift, out = _Lift(self, clear * self.surfaces.felt_within), np.array(x)
-            out[self.vertices] = lift.of(begin)
+            above = lift.of(begin)
+            if above is None:
+                break
+            out[self.vertices] = above
             if self._apart(out, time):
                 return out, self.moved(x, out, lift.lifted)
         return x, self.moved(x, x, [np.zeros_like(some) for some in low])
@@ -236,8 +241,8 @@ class _Lift:
         self.lifted = [np.zeros(len(layer.vertices), dtype=bool) for _ in layer.inner]
         """of each inner surface (v,) vertices that it lifted, or whose faces"""
 
-    def of(self, begin: Points) -> Points:
-        """(v, 3) from where the layer is, (v, 3)."""
+    def of(self, begin: Points) -> Points | None:
+        """(v, 3) from where the layer is, (v, 3). None where it runs away: what one place asks for, another undoes."""
         x = np.array(begin)
         smooth = self._smoothness(self._layer.outward(begin).mesh)
         for look in range(_MOST_LOOKS):
@@ -250,6 +255,8 @@ class _Lift:
             # The whole change is to be smooth, not each step of it: what is lifted does not wander off sideways.
             pull = firm * (jacobian.T @ lifts) - smooth @ (x - begin).reshape(-1)
             x += splu(sparse.csc_array(smooth + firm * (jacobian.T @ jacobian))).solve(pull).reshape(-1, 3)
+            if not np.linalg.norm(x - begin, axis=1).max() < _FARTHEST * self._layer.within:
+                return None
         return x
 
     def _smoothness(self, mesh: TriMesh) -> Sparse:

@@ -144,6 +144,7 @@ def tracking_job(
         begun, ordered = worn, order_after(surfaces, layers, first, worn.points, time)
     else:
         begun = _begun(system, conditions, surfaces, first, time, newton, knobs)
+    ordered.tell()
     if ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
         begun = relax(weightless, surfaces, conditions, begun.points, time, newton, knobs.threads)
     if holding.sewn_before:
