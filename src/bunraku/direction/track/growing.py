@@ -8,16 +8,17 @@ as the body grows back contact pushes the garment out, so it ends up outside wha
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from bunraku.collision import Obstacle, Surfaces
+from bunraku.collision import PINCHED, Obstacle, Surfaces
+from bunraku.collision.pinching import Pinches
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import Faces, Points
+from bunraku.contracts import Array, Faces, Flags, Points
 from bunraku.dynamics import NewtonSettings, System
 from bunraku.geometry import TriMesh, cotangent_laplacian, lumped_mass
 
@@ -29,34 +30,46 @@ _FIRST = 0.2  # of the shell's mean edge: the length over which a body diffuses 
 _MORE = 1.4  # times that, from stage to stage
 _STAGES = 14  # to about 80 times the first
 _STEPS = 4  # of a stage, as the body grows
+_NEAR = 3.0  # mean edges around the garment, beyond which faces of bodies are left out as they grow
 _REST = 8  # steps at the end in which all stands
 
 
 @dataclass(frozen=True, eq=False)
 class _Thinning:
-    """Bodies at a moment, thinner from stage to stage."""
+    """Obstacles at a moment, the bodies among them thinner from stage to stage."""
 
-    surfaces: Surfaces
+    obstacles: tuple[Obstacle, ...]
     stages: tuple[tuple[Points, ...], ...]
-    """of each obstacle (n, 3), first as it is; one stage for what is no body"""
+    """of each (n, 3), first as it is; one stage for what is no body"""
 
-    def at(self, depth: float) -> list[Obstacle]:
-        """All obstacles, standing as they are at a depth, which is a number of stages and perhaps a part of one."""
-        return [
-            replace(one, motion=lambda _, x=_between(stages, depth): x)
-            for one, stages in zip(self.surfaces.obstacles, self.stages, strict=True)
-        ]
+    def at(self, depth: int) -> list[Obstacle]:
+        """All of them, standing as they are at a depth: a number of stages."""
+        return self.growing(depth, 0.0, np.inf)
 
     def growing(self, depth: int, start: float, end: float) -> list[Obstacle]:
-        """All obstacles, on their way from a depth at the time `start` [s] to their size at `end`."""
+        """All of them, on their way from a depth at the time `start` [s] to their size at `end`."""
 
         def left(t: float) -> float:
-            return depth * float(np.clip((end - t) / (end - start), 0.0, 1.0))
+            return depth if np.isinf(end) else depth * float(np.clip((end - t) / (end - start), 0.0, 1.0))
 
         return [
             replace(one, motion=lambda t, stages=stages: _between(stages, left(t)))
-            for one, stages in zip(self.surfaces.obstacles, self.stages, strict=True)
+            for one, stages in zip(self.obstacles, self.stages, strict=True)
         ]
+
+    def near(self, x: Points, within: float) -> tuple[_Thinning, list[Flags]]:
+        """Without faces that are in no stage within a distance [m] of the box around points x (n, 3), and of each
+        obstacle (f,) which faces are left: a hand that is thin is thousands of faces in one place."""
+        low, high = x.min(axis=0) - within, x.max(axis=0) + within
+        left, obstacles, stages = [], [], []
+        for one, known in zip(self.obstacles, self.stages, strict=True):
+            corners = np.concatenate([stage[one.mesh.faces] for stage in known], axis=1)
+            some = ((corners.max(axis=1) > low) & (corners.min(axis=1) < high)).all(axis=1)
+            used, faces = np.unique(one.mesh.faces[some], return_inverse=True)
+            left.append(some)
+            obstacles.append(replace(one, mesh=TriMesh(one.mesh.rest[used], faces.reshape(-1, 3)), motion=None))
+            stages.append(tuple(stage[used] for stage in known))
+        return _Thinning(tuple(obstacles), tuple(stages)), left
 
 
 def put_on(
@@ -71,15 +84,29 @@ def put_on(
     if found is None:
         return None
     thinning, depth = found
-    steps = _STEPS * depth
-    end = time - _REST * STEP
-    grown = replace(surfaces, obstacles=thinning.growing(depth, end - steps * STEP, end)).without_friction()
-    out = lead(replace(system, contact=grown), conditions, first, time, settings, threads, steps + _REST)
+    steps, end = _STEPS * depth, time - _REST * STEP
+    near, left = thinning.near(first, _NEAR * 5.0 * surfaces.felt_within)
+    growing = replace(surfaces, obstacles=near.growing(depth, end - steps * STEP, end)).without_friction()
+    out = lead(replace(system, contact=growing), conditions, first, time, settings, threads, steps + _REST)
+    if not apart(surfaces, out.points, time) and not len(Pinches.of(out.pinched)):
+        return None  # it went to where faces were left out
     _log.info(
-        "layers: the first pose cuts the body; made thin over %.3g m it grew into the garment in %d steps",
+        "the first pose cuts a body; made thin over %.3g m that grew into its garment in %d steps",
         _length(surfaces, depth), out.steps,
     )  # fmt: skip
-    return out
+    return replace(out, pinched=_renumbered(out.pinched, left))
+
+
+def _renumbered(pinched: Mapping[str, Array], left: Sequence[Flags]) -> dict[str, Array]:
+    """What a state remembers of pinches, with the numbers that faces have among all; planes come after them."""
+    known = Pinches.of(pinched)
+    if not len(known):
+        return {key: value for key, value in pinched.items() if key != PINCHED}
+    every = np.concatenate([np.zeros(0, dtype=bool), *left])
+    number = np.concatenate([np.flatnonzero(every), len(every) + np.arange(len(known) + int(known.faces.max()) + 1)])
+    rows = np.array(known.rows)
+    rows[:, 1:3] = number[rows[:, 1:3]]
+    return {**pinched, PINCHED: rows.astype(np.float64)}
 
 
 def _thin_enough(
@@ -98,7 +125,7 @@ def _thin_enough(
             known if flow is None else (*known, flow.thinner(known[-1], *length))
             for known, flow in zip(stages, flows, strict=True)
         ]
-        found = _Thinning(surfaces, tuple(stages))
+        found = _Thinning(tuple(surfaces.obstacles), tuple(stages))
         if apart(replace(surfaces, obstacles=found.at(depth)), first, time):
             return found, depth
     return None

@@ -1,0 +1,125 @@
+"""Sewn garments and bodies of the test data, and how they are put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.spatial.transform import Rotation
+
+from bunraku import Animation, TriMesh, read_animation, read_mesh
+from bunraku.contracts import Integers, Points, Vector
+from bunraku.geometry import edges, intersecting_faces
+from bunraku.geometry.doctor.remesh import remesh
+
+DATA = Path(__file__).parents[3] / "shared/data"
+THERE = all((DATA / name).exists() for name in ("garments/dress.obj", "sequences/kick_body", "meshes/human_man.obj"))
+
+
+@dataclass(frozen=True, eq=False)
+class Worn:
+    """A garment and where it is before it is put on."""
+
+    mesh: TriMesh
+    """in its rest shape"""
+    pose: Points
+    """(n, 3)"""
+
+
+def kicking_body() -> Animation:
+    """31 frames at 12 a second: T-pose into a fast turning kick. 1.5 m tall, open, eight pieces that cut each other."""
+    folder = DATA / "sequences/kick_body"
+    return read_animation(folder / "kick_body.pc2", faces=folder / "kick_body_frame0.obj")
+
+
+def man() -> TriMesh:
+    """1.8 m tall, closed, arms out; a few faces cut each other."""
+    return read_mesh(DATA / "meshes/human_man.obj")
+
+
+def shirt(unit: float, edge: float, neck: tuple[float, float, float]) -> Worn:
+    """The T-shirt with edges of about `edge` [m] and the middle of its neckline at a point; it looks backwards in the
+    file."""
+    mesh = remesh(read_mesh(DATA / "garments/tshirt.obj", unit=unit), edge)
+    x = mesh.rest * np.array([-1.0, 1.0, -1.0])
+    x += np.array(neck) - x[rims(mesh)[-1]].mean(axis=0)
+    return Worn(TriMesh(x, mesh.faces), x)
+
+
+def dress(unit: float, edge: float, neck: tuple[float, float, float], arms: Points) -> Worn:
+    """The dress, whose sleeves hang down in the file, with its sleeves around arms that are stretched out: `arms`
+    (m, 3) are points along their middles."""
+    mesh = remesh(read_mesh(DATA / "garments/dress.obj", unit=unit), edge)
+    moved = mesh.rest + np.array(neck) - mesh.rest[rims(mesh)[-1]].mean(axis=0)
+    mesh = TriMesh(mended(moved, mesh.faces), mesh.faces)
+    pose = np.array(mesh.rest)
+    for side in (-1.0, 1.0):
+        pose += _raised(mesh, side, arms[side * arms[:, 0] > 0.1]) - mesh.rest
+    return Worn(mesh, mended(pose, mesh.faces))
+
+
+_SHOULDER, _RAISED = np.array([0.15, 1.24, -0.055]), np.radians(78.0)
+_SLEEVE = 0.24, 0.36  # [m] from the cuff: up to where all turns, from where nothing does
+
+
+def _raised(mesh: TriMesh, side: float, arm: Points) -> Points:
+    """(n, 3) with the sleeve of one side turned about the shoulder, and brought around an arm (m, 3)."""
+    x = mesh.rest
+    at_waist = [rim for rim in rims(mesh) if 0.85 < x[rim, 1].mean() < 1.02]  # where cuffs hang
+    away = along_edges(mesh, max(at_waist, key=lambda rim: side * x[rim, 0].mean()))
+    turned = np.clip((_SLEEVE[1] - away) / (_SLEEVE[1] - _SLEEVE[0]), 0.0, 1.0)
+    turned = turned * turned * (3.0 - 2.0 * turned)
+    pivot = _SHOULDER * [side, 1.0, 1.0]
+    out = Rotation.from_rotvec(np.outer(turned * _RAISED * side, [0.0, 0.0, 1.0])).apply(x - pivot) + pivot
+    rings = np.arange(0.02, 0.23, 0.04)
+    middles = np.array([out[np.abs(away - one) < 0.025].mean(axis=0) for one in rings])
+    order = np.argsort(side * arm[:, 0])
+    for axis in (1, 2):
+        goal = np.interp(side * middles[:, 0], side * arm[order, 0], arm[order, axis])
+        out[:, axis] += turned * np.interp(away, rings, goal - middles[:, axis])
+    return out
+
+
+def mended(x: Points, faces: Integers) -> Points:
+    """(n, 3) with the corners of faces that cut each other moved to the middle of their neighbours, until none do."""
+    found = edges(faces).vertices
+    sides = np.concatenate([found, found[:, ::-1]])
+    rows = sparse.csr_array((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=(len(x), len(x)))
+    x, counts = np.array(x), np.asarray(rows.sum(axis=1)).reshape(-1, 1)
+    for _ in range(30):
+        cut = np.unique(faces[intersecting_faces(x, faces, touching=True)])
+        if not len(cut):
+            return x
+        x[cut] = (rows[cut] @ x) / counts[cut]
+    raise AssertionError("still cuts itself")
+
+
+def rims(mesh: TriMesh) -> list[Integers]:
+    """The vertices of each border, the highest last."""
+    found, n = edges(mesh.faces), mesh.point_count
+    open_ = found.vertices[found.face_count == 1]
+    graph = sparse.csr_array((np.ones(len(open_)), (open_[:, 0], open_[:, 1])), shape=(n, n))
+    label = connected_components(graph, directed=False)[1]
+    out = [np.flatnonzero(label == one) for one in np.unique(label[open_])]
+    return sorted(out, key=lambda rim: float(mesh.rest[rim, 1].mean()))
+
+
+def along_edges(mesh: TriMesh, start: Integers) -> Vector:
+    """(n,) [m] of the shortest way along edges from any of some vertices."""
+    sides, n = edges(mesh.faces).vertices, mesh.point_count
+    length = np.linalg.norm(mesh.rest[sides[:, 0]] - mesh.rest[sides[:, 1]], axis=1)
+    graph = sparse.csr_array((length, (sides[:, 0], sides[:, 1])), shape=(n, n))
+    return dijkstra(graph, directed=False, indices=start, min_only=True)
+
+
+ARM = np.array(
+    [
+        [0.12, 1.202, -0.055], [0.225, 1.213, -0.055], [0.275, 1.215, -0.05], [0.326, 1.215, -0.041],
+        [0.375, 1.214, -0.028], [0.424, 1.213, -0.008], [0.475, 1.211, 0.016], [0.534, 1.208, 0.048],
+    ]
+)  # fmt: skip
+"""(m, 3) [m] about the middle of the kicking body's left arm on the first frame"""
+ARMS = np.concatenate([ARM, ARM * [-1.0, 1.0, 1.0]])
