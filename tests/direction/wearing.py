@@ -52,16 +52,16 @@ def shirt(unit: float, edge: float, neck: tuple[float, float, float]) -> Worn:
 def dress(unit: float, edge: float, neck: tuple[float, float, float], arms: Points) -> Worn:
     """The dress, whose sleeves hang down in the file, with its sleeves around arms that are stretched out: `arms`
     (m, 3) are points along their middles."""
-    mesh = remesh(read_mesh(DATA / "garments/dress.obj", unit=unit), edge)
-    moved = mesh.rest + np.array(neck) - mesh.rest[rims(mesh)[-1]].mean(axis=0)
-    mesh = TriMesh(mended(moved, mesh.faces), mesh.faces)
+    mesh = mended(remesh(read_mesh(DATA / "garments/dress.obj", unit=unit), edge), 0.25 * edge)
+    mesh = TriMesh(mesh.rest + np.array(neck) - mesh.rest[rims(mesh)[-1]].mean(axis=0), mesh.faces)
     pose = np.array(mesh.rest)
     for side in (-1.0, 1.0):
         pose += _raised(mesh, side, arms[side * arms[:, 0] > 0.1]) - mesh.rest
-    return Worn(mesh, mended(pose, mesh.faces))
+    return Worn(mesh, pose)
 
 
 _SHOULDER, _RAISED = np.array([0.15, 1.24, -0.055]), np.radians(78.0)
+_WIDER = 0.4  # the sleeves, before they are put on
 _SLEEVE = 0.24, 0.36  # [m] from the cuff: up to where all turns, from where nothing does
 
 
@@ -80,21 +80,26 @@ def _raised(mesh: TriMesh, side: float, arm: Points) -> Points:
     for axis in (1, 2):
         goal = np.interp(side * middles[:, 0], side * arm[order, 0], arm[order, axis])
         out[:, axis] += turned * np.interp(away, rings, goal - middles[:, axis])
+        middle = np.interp(side * out[:, 0], side * arm[order, 0], arm[order, axis])
+        out[:, axis] += _WIDER * turned * (out[:, axis] - middle)
     return out
 
 
-def mended(x: Points, faces: Integers) -> Points:
-    """(n, 3) with the corners of faces that cut each other moved to the middle of their neighbours, until none do."""
-    found = edges(faces).vertices
-    sides = np.concatenate([found, found[:, ::-1]])
-    rows = sparse.csr_array((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=(len(x), len(x)))
-    x, counts = np.array(x), np.asarray(rows.sum(axis=1)).reshape(-1, 1)
-    for _ in range(30):
-        cut = np.unique(faces[intersecting_faces(x, faces, touching=True)])
-        if not len(cut):
-            return x
-        x[cut] = (rows[cut] @ x) / counts[cut]
-    raise AssertionError("still cuts itself")
+def mended(mesh: TriMesh, shortest: float) -> TriMesh:
+    """Without edges below a length [m], and without the few faces that cut each other or are next to such."""
+    x, faces = np.array(mesh.rest), mesh.faces
+    for _ in range(5):
+        sides = edges(faces).vertices
+        short = sides[np.linalg.norm(x[sides[:, 0]] - x[sides[:, 1]], axis=1) < shortest]
+        graph = sparse.csr_array((np.ones(len(short)), (short[:, 0], short[:, 1])), shape=(len(x), len(x)))
+        one = connected_components(graph, directed=False)[1]
+        x = np.stack([np.bincount(one, x[:, axis]) for axis in range(3)], axis=1) / np.bincount(one)[:, None]
+        faces = one[faces]
+        faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
+    crossing = np.unique(faces[intersecting_faces(x, faces, touching=True)])
+    faces = faces[~np.isin(faces, crossing).any(axis=1)]
+    used, faces = np.unique(faces, return_inverse=True)
+    return TriMesh(x[used], faces.reshape(-1, 3))
 
 
 def rims(mesh: TriMesh) -> list[Integers]:

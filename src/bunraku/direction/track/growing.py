@@ -22,14 +22,14 @@ from bunraku.contracts import Array, Faces, Flags, Points
 from bunraku.dynamics import NewtonSettings, System
 from bunraku.geometry import TriMesh, cotangent_laplacian, lumped_mass
 
-from .layers import is_body
+from .layers import is_body, mean_edge
 from .untangle import STEP, Untangled, apart, lead
 
 _log = logging.getLogger(__name__)
 _FIRST = 0.2  # of the shell's mean edge: the length over which a body diffuses in the first stage
-_MORE = 1.4  # times that, from stage to stage
-_STAGES = 14  # to about 80 times the first
-_STEPS = 4  # of a stage, as the body grows
+_MORE = 1.2  # times that, from stage to stage
+_STAGES = 26  # to about 80 times the first
+_STEPS = 2  # of a stage, as the body grows
 _NEAR = 3.0  # mean edges around the garment, beyond which faces of bodies are left out as they grow
 _REST = 8  # steps at the end in which all stands
 
@@ -85,7 +85,7 @@ def put_on(
         return None
     thinning, depth = found
     steps, end = _STEPS * depth, time - _REST * STEP
-    near, left = thinning.near(first, _NEAR * 5.0 * surfaces.felt_within)
+    near, left = thinning.near(first, _NEAR * mean_edge(surfaces.shell))
     growing = replace(surfaces, obstacles=near.growing(depth, end - steps * STEP, end)).without_friction()
     out = lead(replace(system, contact=growing), conditions, first, time, settings, threads, steps + _REST)
     if not apart(surfaces, out.points, time) and not len(Pinches.of(out.pinched)):
@@ -133,7 +133,7 @@ def _thin_enough(
 
 def _length(surfaces: Surfaces, depth: int) -> float:
     """[m] over which bodies have diffused after some stages."""
-    return 5.0 * surfaces.felt_within * _FIRST * _MORE ** (depth - 1) if depth else 0.0
+    return mean_edge(surfaces.shell) * _FIRST * _MORE ** (depth - 1) if depth else 0.0
 
 
 class _Flow:

@@ -144,6 +144,12 @@ def _from_within(
         inner.append(_Inner(name, layer.outward(pose()[layer.vertices]), part, 0.0))
 
 
+def mean_edge(shell: TriMesh) -> float:
+    """[m] at rest"""
+    corners = shell.rest[shell.faces]
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+
+
 def _bodies(surfaces: Surfaces, layers: Sequence[str], time: float) -> list[_Inner]:
     out = []
     for k, one in enumerate(surfaces.obstacles):
@@ -174,9 +180,7 @@ class _Layer:
     @cached_property
     def within(self) -> float:
         """[m] behind a surface up to which the layer is taken for misplaced."""
-        corners = self.surfaces.shell.rest[self.surfaces.shell.faces]
-        edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
-        return _SEARCH * edge + max((one.gap for one in self.inner), default=0.0)
+        return _SEARCH * mean_edge(self.surfaces.shell) + max((one.gap for one in self.inner), default=0.0)
 
     def outward(self, x: Points) -> Outward:
         """The layer at its points (v, 3)."""

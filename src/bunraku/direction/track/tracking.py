@@ -145,7 +145,7 @@ def tracking_job(
     else:
         begun = _begun(system, conditions, surfaces, first, time, newton, knobs)
     ordered.tell()
-    if ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
+    if worn is None and ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
         begun = relax(weightless, surfaces, conditions, begun.points, time, newton, knobs.threads)
     if holding.sewn_before:
         pulled = (*averages, *holding.at(begun.points, attached=False))
