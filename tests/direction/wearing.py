@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial.transform import Rotation
 
 from bunraku import Animation, TriMesh, read_animation, read_mesh
+from bunraku.collision.toolkit import Pairing
 from bunraku.contracts import Integers, Points, Vector
 from bunraku.geometry import edges, intersecting_faces
 from bunraku.geometry.doctor.remesh import remesh
@@ -53,6 +54,7 @@ def dress(unit: float, edge: float, neck: tuple[float, float, float], arms: Poin
     """The dress, whose sleeves hang down in the file, with its sleeves around arms that are stretched out: `arms`
     (m, 3) are points along their middles."""
     mesh = mended(remesh(read_mesh(DATA / "garments/dress.obj", unit=unit), edge), 0.25 * edge)
+    mesh = opened(mesh, 0.1 * edge)
     mesh = TriMesh(mesh.rest + np.array(neck) - mesh.rest[rims(mesh)[-1]].mean(axis=0), mesh.faces)
     pose = np.array(mesh.rest)
     for side in (-1.0, 1.0):
@@ -83,6 +85,24 @@ def _raised(mesh: TriMesh, side: float, arm: Points) -> Points:
         middle = np.interp(side * out[:, 0], side * arm[order, 0], arm[order, axis])
         out[:, axis] += _WIDER * turned * (out[:, axis] - middle)
     return out
+
+
+def opened(mesh: TriMesh, clear: float) -> TriMesh:
+    """With folds whose sides are nearer than `clear` [m] smoothed until they are not: contact reaches no farther than
+    a garment's parts are apart at rest."""
+    x, faces = np.array(mesh.rest), mesh.faces
+    sides, alone = edges(faces).vertices, Pairing(x, faces, reach=clear, gap=0.0, movable=len(x))
+    sides = np.concatenate([sides, sides[:, ::-1]])
+    around = sparse.csr_array((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=(len(x), len(x)))
+    counts = np.asarray(around.sum(axis=1)).reshape(-1, 1)
+    for _ in range(200):
+        near = np.unique(alone.near(x).pairs().corners)
+        near = near[near >= 0]
+        if not len(near):
+            return TriMesh(x, faces)
+        near = np.union1d(near, around[near].indices)
+        x[near] += 0.5 * ((around[near] @ x) / counts[near] - x[near])
+    raise AssertionError(f"folds are still closer than {clear} m at {x[near].mean(axis=0)}")
 
 
 def mended(mesh: TriMesh, shortest: float) -> TriMesh:

@@ -78,7 +78,7 @@ def put_on(
 ) -> Untangled | None:  # fmt: skip
     """A shell around the bodies within its layers at a time [s], from points `first` (n, 3) that cut them.
 
-    Nothing rubs, and `system` has no weight in it. None where no thinner bodies would be clear of it.
+    There is friction, or what is tight would slip off; `system` has no weight in it. None where no thinner bodies would be clear of it.
     """
     found = _thin_enough(surfaces, layers, first, time)
     if found is None:
@@ -86,7 +86,7 @@ def put_on(
     thinning, depth = found
     steps, end = _STEPS * depth, time - _REST * STEP
     near, left = thinning.near(first, _NEAR * mean_edge(surfaces.shell))
-    growing = replace(surfaces, obstacles=near.growing(depth, end - steps * STEP, end)).without_friction()
+    growing = replace(surfaces, obstacles=near.growing(depth, end - steps * STEP, end))
     out = lead(replace(system, contact=growing), conditions, first, time, settings, threads, steps + _REST)
     if not apart(surfaces, out.points, time) and not len(Pinches.of(out.pinched)):
         return None  # it went to where faces were left out
