@@ -51,19 +51,19 @@ def shirt(unit: float, edge: float, neck: tuple[float, float, float]) -> Worn:
 
 
 def dress(unit: float, edge: float, neck: tuple[float, float, float], arms: Points) -> Worn:
-    """The dress, whose sleeves hang down in the file, with its sleeves around arms that are stretched out: `arms`
-    (m, 3) are points along their middles."""
+    """The dress, whose sleeves hang down in the file, as if cut with its sleeves stretched out, and let out to go around
+    arms: `arms` (m, 3) are points along their middles. In the file they are half as wide as these."""
     mesh = mended(remesh(read_mesh(DATA / "garments/dress.obj", unit=unit), edge), 0.25 * edge)
-    mesh = opened(mesh, 0.1 * edge)
     mesh = TriMesh(mesh.rest + np.array(neck) - mesh.rest[rims(mesh)[-1]].mean(axis=0), mesh.faces)
     pose = np.array(mesh.rest)
     for side in (-1.0, 1.0):
         pose += _raised(mesh, side, arms[side * arms[:, 0] > 0.1]) - mesh.rest
-    return Worn(mesh, pose)
+    mesh = opened(TriMesh(pose, mesh.faces), 0.1 * edge)
+    return Worn(mesh, mesh.rest)
 
 
 _SHOULDER, _RAISED = np.array([0.15, 1.24, -0.055]), np.radians(78.0)
-_WIDER = 0.4  # the sleeves, before they are put on
+_WIDER = 0.9  # the sleeves, than in the file
 _SLEEVE = 0.24, 0.36  # [m] from the cuff: up to where all turns, from where nothing does
 
 
