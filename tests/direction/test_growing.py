@@ -48,7 +48,9 @@ def test_a_body_grows_into_a_garment_that_it_cuts(radius: float, caplog: pytest.
     contact = Contact(thickness=GAP, obstacles=[body], parts={"shirt": [0]}, layers=["shirt"])
     with caplog.at_level(logging.INFO):
         take = track(standing(shell, 3), shell, None, contact=contact, threads=1, tolerance=1e-3)
-    frames = [np.concatenate([one, body.at(t)]) for one, t in zip(take.animation.points, take.animation.times, strict=True)]
+    frames = [
+        np.concatenate([one, body.at(t)]) for one, t in zip(take.animation.points, take.animation.times, strict=True)
+    ]
     whole = np.concatenate([faces, body.mesh.faces + len(x)])
     check_apart(whole, frames, shell=len(faces), movable=len(x))
     (told,) = take.facts["layers"]
@@ -65,5 +67,5 @@ def test_a_garment_that_cuts_itself_is_refused() -> None:
     x[4 * AROUND] = x[4 * AROUND + AROUND // 2] * [1.3, 1.0, 1.3]  # through the wall on the other side
     contact = Contact(thickness=GAP, obstacles=[swaying()], parts={"shirt": [0]}, layers=["shirt"])
     shell = TriMesh(x, faces)
-    with pytest.raises(ValueError, match="faces .* and .*cuts or nearly touches something"):
+    with pytest.raises(ValueError, match=r"faces .* and .*cuts or nearly touches something"):
         track(standing(shell, 2), shell, None, contact=contact, threads=1)

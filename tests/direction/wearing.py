@@ -51,8 +51,8 @@ def shirt(unit: float, edge: float, neck: tuple[float, float, float]) -> Worn:
 
 
 def dress(unit: float, edge: float, neck: tuple[float, float, float], arms: Points) -> Worn:
-    """The dress, whose sleeves hang down in the file, as if cut with its sleeves stretched out, and let out to go around
-    arms: `arms` (m, 3) are points along their middles. In the file they are half as wide as these."""
+    """The dress, whose sleeves hang down in the file, as if cut with its sleeves stretched out, and let out to go
+    around arms: `arms` (m, 3) are points along their middles. In the file they are half as wide as these."""
     mesh = mended(remesh(read_mesh(DATA / "garments/dress.obj", unit=unit), edge), 0.25 * edge)
     mesh = TriMesh(mesh.rest + np.array(neck) - mesh.rest[rims(mesh)[-1]].mean(axis=0), mesh.faces)
     pose = np.array(mesh.rest)
@@ -102,7 +102,7 @@ def opened(mesh: TriMesh, clear: float) -> TriMesh:
             return TriMesh(x, faces)
         near = np.union1d(near, around[near].indices)
         x[near] += 0.5 * ((around[near] @ x) / counts[near] - x[near])
-    raise AssertionError(f"folds are still closer than {clear} m at {x[near].mean(axis=0)}")
+    raise AssertionError(f"folds are still closer than {clear} m")
 
 
 def mended(mesh: TriMesh, shortest: float) -> TriMesh:

@@ -31,18 +31,18 @@ class Nearby:
     def __init__(
         self, made: Callable[[Flags], Pairing], shell: Integers, faces: Integers, movable: int, without: Flags
     ) -> None:
-        """`made` of vertices (n,) that take no part; faces (g, 3) of the `shell` and (f, 3) of obstacles, whose vertices
-        are those from `movable` on; `without` (n,) takes no part wherever it is.
+        """`made` of vertices (n,) that take no part; faces (g, 3) of the `shell` and (f, 3) of obstacles, whose
+        vertices are those from `movable` on; `without` (n,) takes no part wherever it is.
         """
         self._made, self._shell, self._movable, self._without = made, shell, movable, without
         self._faces = faces[~without[faces].any(axis=1)]
         empty = made(np.arange(len(without)) >= movable)
         self.gap, self.reach, self.friction = empty.gap, empty.reach, empty.friction
-        self.forget()
+        self._local: tuple[Flags, Pairing] | None = None
 
     def forget(self) -> None:
         """Begin anew: what is found afterwards does not depend on what was looked for before."""
-        self._local: tuple[Flags, Pairing] | None = None
+        self._local = None
 
     def near(self, x: Points, reach: float | None = None) -> Near:
         """As of a `Pairing`."""
@@ -70,8 +70,8 @@ class Nearby:
             size = float(np.linalg.norm(np.ptp(low[: self._movable], axis=0)))
             without = np.arange(len(low)) >= self._movable
             without[self._faces[self._about(low, high, reach + self.gap + _MORE * size)]] = False
-            whole = ~without[self._faces].any(axis=1)  # faces between those that were chosen come along
-            self._local = whole, self._made(without | self._without)
+            some = np.asarray(~without[self._faces].any(axis=1))  # faces between those that were chosen come along
+            self._local = some, self._made(without | self._without)
         return self._local[1]
 
     def _about(self, low: Points, high: Points, distance: float) -> Flags:
@@ -82,11 +82,13 @@ class Nearby:
         cell = max(float((end - start).max()), 1e-12) / CELLS
         taken = np.zeros(tuple(((end - start) / cell).astype(np.int64) + 1), dtype=np.bool_)
         _mark((own[0] - start) / cell, (own[1] - start) / cell, taken)
-        return _marked((low[self._faces].min(axis=1) - start) / cell, (high[self._faces].max(axis=1) - start) / cell, taken)
+        return _marked(
+            (low[self._faces].min(axis=1) - start) / cell, (high[self._faces].max(axis=1) - start) / cell, taken
+        )
 
 
 @numba.njit(cache=True)
-def _mark(low: Array, high: Array, cells: Array) -> None:
+def _mark(low: Array, high: Array, cells: Flags) -> None:
     """Mark the cells that boxes from low to high (m, 3), in cells, have a part of."""
     for k in range(len(low)):
         for a in range(int(low[k, 0]), min(int(high[k, 0]) + 1, cells.shape[0])):
@@ -96,7 +98,7 @@ def _mark(low: Array, high: Array, cells: Array) -> None:
 
 
 @numba.njit(cache=True, parallel=True)
-def _marked(low: Array, high: Array, cells: Array) -> Flags:
+def _marked(low: Array, high: Array, cells: Flags) -> Flags:
     """(m,) boxes from low to high (m, 3), in cells, that have a part of a marked one."""
     out = np.zeros(len(low), dtype=np.bool_)
     for k in numba.prange(len(low)):

@@ -1,24 +1,23 @@
 """Garments put on bodies that they cut: the body is made thin until they are around it, then grows to its size.
 
-Thin is what a body becomes when its shape diffuses over itself [Desbrun 1999]: limbs draw in to about their middle lines,
-bumps go first, and how far it has gone is told by one length. Around the thin body the garment is where its file has it;
-as the body grows back contact pushes the garment out, so it ends up outside whatever its first pose was.
+Thin is what a body becomes when its shape diffuses over itself [Desbrun 1999]: limbs draw in to about their middle
+lines, bumps go first, and how far it has gone is told by one length. Around the thin body the garment is where its file
+has it; as the body grows back contact pushes the garment out, so it ends up outside whatever its first pose was.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from bunraku.collision import PINCHED, Obstacle, Surfaces
-from bunraku.collision.pinching import Pinches
+from bunraku.collision import Obstacle, Surfaces
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import Array, Faces, Flags, Points
+from bunraku.contracts import Faces, Points
 from bunraku.dynamics import NewtonSettings, System
 from bunraku.geometry import TriMesh, cotangent_laplacian, lumped_mass
 
@@ -30,7 +29,6 @@ _FIRST = 0.2  # of the shell's mean edge: the length over which a body diffuses 
 _MORE = 1.2  # times that, from stage to stage
 _STAGES = 26  # to about 80 times the first
 _STEPS = 2  # of a stage, as the body grows
-_NEAR = 3.0  # mean edges around the garment, beyond which faces of bodies are left out as they grow
 _REST = 8  # steps at the end in which all stands
 
 
@@ -57,20 +55,6 @@ class _Thinning:
             for one, stages in zip(self.obstacles, self.stages, strict=True)
         ]
 
-    def near(self, x: Points, within: float) -> tuple[_Thinning, list[Flags]]:
-        """Without faces that are in no stage within a distance [m] of the box around points x (n, 3), and of each
-        obstacle (f,) which faces are left: a hand that is thin is thousands of faces in one place."""
-        low, high = x.min(axis=0) - within, x.max(axis=0) + within
-        left, obstacles, stages = [], [], []
-        for one, known in zip(self.obstacles, self.stages, strict=True):
-            corners = np.concatenate([stage[one.mesh.faces] for stage in known], axis=1)
-            some = ((corners.max(axis=1) > low) & (corners.min(axis=1) < high)).all(axis=1)
-            used, faces = np.unique(one.mesh.faces[some], return_inverse=True)
-            left.append(some)
-            obstacles.append(replace(one, mesh=TriMesh(one.mesh.rest[used], faces.reshape(-1, 3)), motion=None))
-            stages.append(tuple(stage[used] for stage in known))
-        return _Thinning(tuple(obstacles), tuple(stages)), left
-
 
 def put_on(
     system: System, surfaces: Surfaces, layers: Sequence[str], conditions: Sequence[LinearConstraint], first: Points,
@@ -78,46 +62,28 @@ def put_on(
 ) -> Untangled | None:  # fmt: skip
     """A shell around the bodies within its layers at a time [s], from points `first` (n, 3) that cut them.
 
-    There is friction, or what is tight would slip off; `system` has no weight in it. None where no thinner bodies would be clear of it.
+    There is friction, or what is tight would slip off; `system` has no weight in it. None where no thinner bodies would
+    be clear of the shell.
     """
     found = _thin_enough(surfaces, layers, first, time)
     if found is None:
         return None
     thinning, depth = found
     steps, end = _STEPS * depth, time - _REST * STEP
-    near, left = thinning.near(first, _NEAR * mean_edge(surfaces.shell))
-    growing = replace(surfaces, obstacles=near.growing(depth, end - steps * STEP, end))
+    growing = replace(surfaces, obstacles=thinning.growing(depth, end - steps * STEP, end))
     out = lead(replace(system, contact=growing), conditions, first, time, settings, threads, steps + _REST)
-    if not apart(surfaces, out.points, time) and not len(Pinches.of(out.pinched)):
-        return None  # it went to where faces were left out
     _log.info(
         "the first pose cuts a body; made thin over %.3g m that grew into its garment in %d steps",
         _length(surfaces, depth), out.steps,
     )  # fmt: skip
-    return replace(out, pinched=_renumbered(out.pinched, left))
+    return out
 
 
-def _renumbered(pinched: Mapping[str, Array], left: Sequence[Flags]) -> dict[str, Array]:
-    """What a state remembers of pinches, with the numbers that faces have among all; planes come after them."""
-    known = Pinches.of(pinched)
-    if not len(known):
-        return {key: value for key, value in pinched.items() if key != PINCHED}
-    every = np.concatenate([np.zeros(0, dtype=bool), *left])
-    number = np.concatenate([np.flatnonzero(every), len(every) + np.arange(len(known) + int(known.faces.max()) + 1)])
-    rows = np.array(known.rows)
-    rows[:, 1:3] = number[rows[:, 1:3]]
-    return {**pinched, PINCHED: rows.astype(np.float64)}
-
-
-def _thin_enough(
-    surfaces: Surfaces, layers: Sequence[str], first: Points, time: float
-) -> tuple[_Thinning, int] | None:
+def _thin_enough(surfaces: Surfaces, layers: Sequence[str], first: Points, time: float) -> tuple[_Thinning, int] | None:
     """Bodies thin enough to be clear of points `first` (n, 3), and how many stages that took."""
     if not apart(replace(surfaces, obstacles=()), first, time):
         return None  # it cuts itself, or is behind a plane: thinner bodies are no help
-    flows = [
-        _Flow(one.mesh.faces, one.at(time)) if is_body(one, layers) else None for one in surfaces.obstacles
-    ]
+    flows = [_Flow(one.mesh.faces, one.at(time)) if is_body(one, layers) else None for one in surfaces.obstacles]
     stages = [(one.at(time),) for one in surfaces.obstacles]
     for depth in range(1, _STAGES):
         length = _length(surfaces, depth), _length(surfaces, depth - 1)

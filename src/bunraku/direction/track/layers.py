@@ -8,7 +8,7 @@ lifts enough is looked for, and looked for again until nothing is behind. Only t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -105,21 +105,25 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
     """
     if not layers:
         return Ordered(first)
-    x, found = np.array(first), []
-    for layer in _from_within(surfaces, layers, lambda: x, time):
-        x, moved = layer.lifted(x, time)
-        found += moved
+    x, found, inner = np.array(first), [], _bodies(surfaces, layers, time)
+    for name in layers:
+        if name in surfaces.named:
+            layer = _layer(surfaces, name, inner, x)
+            x, moved = layer.lifted(x, time)
+            found += moved
+            inner.append(layer.seen_from_outside(x))
     return Ordered(x, tuple(found))
 
 
 def order_after(surfaces: Surfaces, layers: Sequence[str], first: Points, then: Points, time: float) -> Ordered:
     """What it took from a first pose (n, 3) to another, however that was reached, and what is not in order in it."""
-    found = []
-    for before, after in zip(
-        _from_within(surfaces, layers, lambda: first, time), _from_within(surfaces, layers, lambda: then, time),
-        strict=True,
-    ):  # fmt: skip
-        found += after.moved(first, then, before.low(first))
+    found, before, after = [], _bodies(surfaces, layers, time), _bodies(surfaces, layers, time)
+    for name in layers:
+        if name in surfaces.named:
+            was, now = _layer(surfaces, name, before, first), _layer(surfaces, name, after, then)
+            found += now.moved(first, then, was.low(first))
+            before.append(was.seen_from_outside(first))
+            after.append(now.seen_from_outside(then))
     return Ordered(then, tuple(found))
 
 
@@ -128,20 +132,12 @@ def is_body(obstacle: Obstacle, layers: Sequence[str]) -> bool:
     return obstacle.name in layers or is_closed(obstacle.mesh.faces)
 
 
-def _from_within(
-    surfaces: Surfaces, layers: Sequence[str], pose: Callable[[], Points], time: float
-) -> Iterator[_Layer]:
-    """Each layer with what lies within it in a pose (n, 3), which may change between one layer and the next."""
-    names, inner = list(surfaces.named), _bodies(surfaces, layers, time)
-    for name in layers:
-        if name not in surfaces.named:
-            continue
-        part, vertices = names.index(name) + 1, surfaces.named[name]
-        own, faces = part_of(pose(), surfaces.shell.faces, vertices)
-        faces = wound_outwards(own, faces, [one.surface for one in inner])
-        layer = _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
-        yield layer
-        inner.append(_Inner(name, layer.outward(pose()[layer.vertices]), part, 0.0))
+def _layer(surfaces: Surfaces, name: str, inner: Sequence[_Inner], x: Points) -> _Layer:
+    """A part of the shell at points x (n, 3), and what lies within it."""
+    part, vertices = list(surfaces.named).index(name) + 1, surfaces.named[name]
+    own, faces = part_of(x, surfaces.shell.faces, vertices)
+    faces = wound_outwards(own, faces, [one.surface for one in inner])
+    return _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
 
 
 def mean_edge(shell: TriMesh) -> float:
@@ -185,6 +181,10 @@ class _Layer:
     def outward(self, x: Points) -> Outward:
         """The layer at its points (v, 3)."""
         return Outward(TriMesh(x, self.faces))
+
+    def seen_from_outside(self, x: Points) -> _Inner:
+        """As what lies within the next, at points x (n, 3)."""
+        return _Inner(self.name, self.outward(x[self.vertices]), self.part, 0.0)
 
     def lifted(self, x: Points, time: float) -> tuple[Points, list[Moved]]:
         """All points (n, 3) with this layer above what lies within it, and what that took; left where it is if it does
