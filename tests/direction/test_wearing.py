@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,6 +14,7 @@ from wearing import ARMS, THERE, Worn, dress, kicking_body, man, shirt
 
 from bunraku import Animation, Contact, Obstacle, TriMesh
 from bunraku.collision.pinching import Pinches
+from bunraku.collision.touch import Touch
 from bunraku.contracts import Flags, Integers, Points, Vector
 from bunraku.direction.job import Frame
 from bunraku.direction.track.tracking import tracking_job
@@ -34,13 +36,16 @@ class Shot:
     body: Obstacle
     frames: list[Frame]
     facts: Mapping[str, Any]
+    way: list[tuple[Touch, Points]]
+    """the steps tried, and all points of garment and body that Newton's method went through, on straight lines"""
 
     @classmethod
     def of(cls, garment: Worn, body: Obstacle, times: Vector, substeps: int) -> Shot:
         guide = Animation(garment.mesh, times, np.repeat(garment.pose[None], len(times), axis=0))
         contact = Contact(thickness=GAP, obstacles=[body], parts={"garment": [0]}, layers=["body", "garment"])
         job = tracking_job(guide, garment.mesh, None, contact=contact, substeps=substeps, tolerance=1e-3, threads=1)
-        return cls(garment, body, list(job.frames()), job.facts)
+        with recorded_way() as way:
+            return cls(garment, body, list(job.frames()), job.facts, way)
 
     @property
     def points(self) -> list[Points]:
@@ -55,19 +60,51 @@ class Shot:
 
     def check(self) -> None:
         """It was put on and nothing of it is behind the body; it crosses itself never, and the body nowhere but where
-        it is pinched, on frames and between."""
+        it is pinched, on frames and all the way between."""
         (told,) = self.facts["layers"]
         assert told["moved"] > 50 and told["most_m"] > 0.02 and not told["wrong"]
-        check_apart(self.garment.mesh.faces, self.points)
+        check_apart(self.garment.mesh.faces, self.points, between=False)
         count, faces = len(self.points[0]), self.garment.mesh.faces
-        both = [np.concatenate([frame.points, self.body.at(frame.time)]) for frame in self.frames]
-        others, whole = self.body.mesh.faces + count, np.concatenate([faces, self.body.mesh.faces + count])
-        for x, caught in zip(both, self.pinched, strict=True):
+        others = self.body.mesh.faces + count
+        for frame, caught in zip(self.frames, self.pinched, strict=True):
+            x = np.concatenate([frame.points, self.body.at(frame.time)])
             assert not faces_through(x, faces[free(faces, caught)], others, touching=True).any()
-        for k, (x, then) in enumerate(pairwise(both)):
-            caught = np.union1d(self.pinched[k], self.pinched[k + 1])
-            left = np.concatenate([free(faces, caught), np.ones(len(others), dtype=bool)])
-            assert not passings(x, then, whole[left], movable=count)
+        assert len(self.way) > 2 * len(self.frames)
+        begun = self.way[0]
+        for (step, x), (other, then) in pairwise(self.way):
+            if other is not step:
+                again = np.array_equal(begun[1][count:], then[count:])  # it was tried again from where it began
+                begun = other, then
+                if again:
+                    continue
+            caught = np.union1d(step.pinches.vertices, other.pinches.vertices)
+            near = others[about(others, x, then, count)]
+            assert not passings(x, then, faces, movable=count)
+            assert not passings(x, then, np.concatenate([faces[free(faces, caught)], near]), movable=count)
+
+
+def about(faces: Integers, x: Points, then: Points, count: int) -> Flags:
+    """(f,) faces that are in the box of the first `count` points on the straight way from x to then (n, 3)."""
+    low, high = np.minimum(x, then), np.maximum(x, then)
+    start, end = low[:count].min(axis=0), high[:count].max(axis=0)
+    return np.asarray(((high[faces].max(axis=1) >= start) & (low[faces].min(axis=1) <= end)).all(axis=1))
+
+
+@contextmanager
+def recorded_way() -> Iterator[list[tuple[Touch, Points]]]:
+    """Where a safe share of a step was asked for, and in which step."""
+    way: list[tuple[Touch, Points]] = []
+    plain = Touch.max_step
+
+    def asking(self: Touch, x: Points, step: Points) -> float:
+        way.append((self, self._points(x, 0.0).copy()))
+        return plain(self, x, step)
+
+    Touch.max_step = asking  # type: ignore[method-assign]
+    try:
+        yield way
+    finally:
+        Touch.max_step = plain  # type: ignore[method-assign]
 
 
 def free(faces: Integers, caught: Integers) -> Flags:
@@ -108,11 +145,11 @@ def kick(samples: list[int]) -> tuple[Obstacle, Vector]:
     return Obstacle(some.mesh, some.at, "body"), times
 
 
-THROUGH = [0, 8, 16, 20, 21, 22, 23, 24]
+THROUGH = [0, 3, 6, 9, 12, 15, 18, 20, 21, 22]
 
 
 def test_a_shirt_is_carried_into_a_kick() -> None:
-    """The body, open and cutting itself, steps, turns and kicks by up to 0.7 m from one frame to the next."""
+    """The body, open and cutting itself, steps, turns and kicks by up to 0.4 m from one frame to the next."""
     body, times = kick(THROUGH)
     assert intersecting_faces(body.mesh.rest, body.mesh.faces, touching=True).sum() > 400
     shot = Shot.of(shirt(0.041, 0.035, (0.0, 1.285, -0.035)), body, times, 4)
@@ -133,7 +170,7 @@ def check_carried(shot: Shot) -> None:
     body, pose = shot.body, shot.garment.pose
     chest = np.flatnonzero(np.linalg.norm(body.at(0.0) - [0.0, 1.15, 0.0], axis=1) < 0.15)
     middles = [body.at(frame.time)[chest].mean(axis=0) for frame in shot.frames]
-    assert np.linalg.norm(middles[-1] - middles[0]) > 0.5
+    assert np.linalg.norm(middles[-1] - middles[0]) > 0.4
     top = pose[:, 1] > 1.05
     away = [np.linalg.norm(x[top].mean(axis=0) - middle) for x, middle in zip(shot.points, middles, strict=True)]
     assert max(away) < 0.1
