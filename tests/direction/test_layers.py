@@ -69,6 +69,7 @@ def test_a_coat_is_brought_out_of_the_shirt(case: str, caplog: pytest.LogCapture
     assert not is_outside(shell.rest)
     with caplog.at_level(logging.INFO):
         found = in_order(surfaces, ("shirt", "coat"), shell.rest, 0.0)
+        found.tell()
     assert crossing(shell, found.points, body) == 0
     assert is_outside(found.points)
     # Vertices of the coat over the shirt are beyond its radius by the gap of the pair; the shirt had no reason to move.
@@ -112,7 +113,9 @@ def test_vertices_that_stay_behind_are_named(caplog: pytest.LogCaptureFixture) -
     up = np.sum(np.cross(*(wide.rest[wide.faces[0, 1:]] - wide.rest[wide.faces[0, 0]])) * [0, 1, 0])
     assert up > 0.0  # the shirt looks upwards
     with caplog.at_level(logging.INFO):
-        (told,) = in_order(surfaces_of(contact, shell), contact.layers, x, 0.0).moved
+        found = in_order(surfaces_of(contact, shell), contact.layers, x, 0.0)
+        found.tell()
+    (told,) = found.moved
     assert told.count == 0 and told.wrong == tuple(range(81, 90))
     assert "9 vertices of coat are still behind shirt: 81, 82, 83, 84, 85 and 4 more" in caplog.text
 

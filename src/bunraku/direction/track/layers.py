@@ -80,6 +80,18 @@ class Ordered:
             for one in self.moved
         ]
 
+    def as_begun(self, surfaces: Surfaces, layers: Sequence[str], x: Points, time: float) -> Ordered:
+        """The points x (n, 3) that a shot begins with at a time [s], what it took to order those before them, and what
+        is behind in them: who is led to averages, or sewn, need not stay where it was put."""
+        seen = _ordered(surfaces, layers, x, time, lifts=False)
+        moved = (replace(one, wrong=now.wrong) for one, now in zip(self.moved, seen.moved, strict=True))
+        return Ordered(x, tuple(moved))
+
+    def tell(self) -> None:
+        """In words."""
+        for one in self.moved:
+            one.tell()
+
 
 @dataclass(frozen=True, eq=False)
 class _Inner:
@@ -97,6 +109,11 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
 
     Closed obstacles lie within all layers, and so do those that are named before them.
     """
+    return _ordered(surfaces, layers, first, time, lifts=True)
+
+
+def _ordered(surfaces: Surfaces, layers: Sequence[str], first: Points, time: float, *, lifts: bool) -> Ordered:
+    """Layers as they are found, from the body outwards, each lifted or only looked at."""
     if not layers:
         return Ordered(first)
     names, x, found = list(surfaces.named), np.array(first), []
@@ -108,11 +125,9 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
         own, faces = part_of(x, surfaces.shell.faces, vertices)
         faces = wound_outwards(own, faces, [one.surface for one in inner])
         layer = _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
-        x, moved = layer.lifted(x, time)
-        found += moved
+        x, low = layer.lifted(x, time) if lifts else (x, [np.zeros(len(vertices), dtype=bool) for _ in inner])
+        found += layer.moved(first, x, low)
         inner.append(_Inner(name, layer.outward(x[layer.vertices]), part, 0.0))
-    for one in found:
-        one.tell()
     return Ordered(x, tuple(found))
 
 
@@ -154,11 +169,9 @@ class _Layer:
         """The layer at its points (v, 3)."""
         return Outward(TriMesh(x, self.faces))
 
-    def lifted(self, x: Points, time: float) -> tuple[Points, list[Moved]]:
-        """All points (n, 3) with this layer above what lies within it, and what that took."""
+    def lifted(self, x: Points, time: float) -> tuple[Points, list[Flags]]:
+        """All points (n, 3) with this layer above what lies within it, and of each of those (v,) what it lifted."""
         begin, out = x[self.vertices], np.array(x)
-        if not self.inner:
-            return out, []
         low = [self._low(begin, one, _ENOUGH * _CLEAR[0]) for one in self.inner]
         if any(some.any() for some in low) or not self._apart(out, time):
             for clear in _CLEAR:
@@ -166,15 +179,19 @@ class _Layer:
                 out[self.vertices], low = lift.of(begin), lift.lifted
                 if self._apart(out, time):
                     break
-        way = np.linalg.norm(out[self.vertices] - begin, axis=1)
-        moved = [
+        return out, low
+
+    def moved(self, begin: Points, end: Points, low: Sequence[Flags]) -> list[Moved]:
+        """What it took to go from points (n, 3) to others, of which (v,) were lifted by each that lies within."""
+        own = end[self.vertices]
+        way = np.linalg.norm(own - begin[self.vertices], axis=1)
+        return [
             Moved(
                 one.name, self.name, int(some.sum()), float(way[some].max(initial=0.0)),
-                tuple(self.vertices[self._low(out[self.vertices], one, None)].tolist()),
+                tuple(self.vertices[self._low(own, one, None)].tolist()),
             )
             for one, some in zip(self.inner, low, strict=True)
         ]  # fmt: skip
-        return out, moved
 
     def _low(self, x: Points, inner: _Inner, share: float | None) -> Flags:
         """(v,) vertices at x (v, 3) that are behind a surface or, with a share of the reach, less above its gap."""

@@ -135,7 +135,7 @@ def tracking_job(
     forces = Forces.of(shell, blend, knobs, mass.lumped, firmly_held(shell, pins), air)
     newton = NewtonSettings(knobs.iterations, knobs.tolerance, shell.size, single=knobs.single)
     system = System(mass, forces.all, conditions, surfaces)
-    begun = _begun(system, conditions, surfaces, first, time, newton, knobs)
+    begun = _begun(system, conditions, surfaces, layers, first, time, newton, knobs)
     weightless = replace(system, energies=forces.elastic)
     if ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
         begun = relax(weightless, surfaces, conditions, begun.points, time, newton, knobs.threads)
@@ -148,7 +148,11 @@ def tracking_job(
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, begun.points)
     start = replace(start, memory={**start.memory, **begun.pinched})
     reporter = TrackReport(system, forces, 0 if tests is None else tests.count, conditions, len(pins))
-    facts = {**_facts(shell, mass, reporter, knobs), **({"layers": ordered.facts} if layers else {})}
+    facts = _facts(shell, mass, reporter, knobs)
+    if layers and surfaces is not None:
+        ordered = ordered.as_begun(surfaces, layers, begun.points, time)
+        ordered.tell()
+        facts["layers"] = ordered.facts
     return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, facts)
 
 
@@ -169,13 +173,13 @@ def _mass(shell: TriMesh, blend: MaterialBlend, time: float, knobs: TrackSetting
 
 
 def _begun(
-    system: System, conditions: Sequence[LinearConstraint], surfaces: Surfaces | None, first: Points, time: float,
-    newton: NewtonSettings, knobs: TrackSettings,
+    system: System, conditions: Sequence[LinearConstraint], surfaces: Surfaces | None, layers: Sequence[str],
+    first: Points, time: float, newton: NewtonSettings, knobs: TrackSettings,
 ) -> Untangled:  # fmt: skip
     """The first pose (n, 3), untangled where it cuts itself or an obstacle."""
     if surfaces is None or apart(surfaces, first, time):
         return Untangled(first)
-    return untangle(system, surfaces, conditions, first, time, newton, knobs.threads)
+    return untangle(system, surfaces, conditions, first, time, newton, knobs.threads, layers)
 
 
 def _facts(shell: TriMesh, mass: Mass, reporter: TrackReport, knobs: TrackSettings) -> dict[str, Any]:
