@@ -77,6 +77,15 @@ def test_bunrakus_material_is_that_of_the_order() -> None:
     assert solid * made.bend_scale == pytest.approx(order.cloth.bending, rel=1e-12)
 
 
+def test_a_sheet_whose_vertices_weigh_alike_swings_as_half_a_cell_longer() -> None:
+    """A quarter of a swing takes a time that goes with the root of Σ m x² / Σ m x, which is 2/3 of an even sheet."""
+    order, true = sheets.hanging(9, Setting(1)), Swing(0.6, 0.5)
+    x = order.mesh.rest[:, 0]
+    wanted = 0.6 * np.sqrt(np.sum(x**2) / np.sum(x) / (2.0 / 3.0))
+    found = tools.Blender().expected(true, order)
+    assert (found.quarter, found.sag) == pytest.approx((wanted, 0.5), rel=1e-12)
+
+
 def _fallen(order: Order) -> float:
     steps = order.frames * order.setting.substeps
     return order.gravity * (order.frames / order.rate) ** 2 * (1.0 + 1.0 / steps) / 2.0
