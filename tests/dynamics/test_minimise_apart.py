@@ -60,6 +60,10 @@ class Dragging:
     def max_step(self, x: Points, step: Points) -> float:
         return 0.0 if self.stuck else self.shares.pop(0) if self.shares else 1.0
 
+    def go_alone(self, x: Points) -> None:
+        self.waits = False
+        self.advance(self.max_step(x, np.zeros_like(x)))
+
     def advance(self, share: float) -> None:
         self.told.append(f"went {share:.3g}" + (" and waited" if self.waits else ""))
         if not self.waits:

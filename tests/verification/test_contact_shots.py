@@ -256,6 +256,37 @@ def test_random_violent_guides(seed: int) -> None:
     assert missed_unyielded(shot) <= MET
 
 
+def test_ten_runs_give_the_same_bytes() -> None:
+    """On all threads, with friction, a ball that rises through the guide, and regions that give way."""
+    mesh, times = sheet(3, 3, length=0.4), np.arange(7) / 24
+    guide = Animation(mesh, times, np.repeat(mesh.rest[None], len(times), axis=0))
+    shell, tests = bk.hierarchy(mesh, levels=2)
+    middle = mesh.rest.mean(axis=0)
+    ball = sphere(middle - np.array([0.0, 0.0, 0.13]), 0.1, 0.03)
+    rising = Obstacle(ball, lambda time: ball.rest + np.array([0.0, 0.0, 0.8 * time]))
+    contact = Contact(thickness=1e-3, friction=0.3, obstacles=[rising])
+
+    def made() -> tuple[str, bool]:
+        frames = list(tracking_job(guide, shell, tests, material=CLOTH, contact=contact).frames())
+        gave_way = any(frame.report["gave_way"].any() for frame in frames)
+        return hashlib.sha256(b"".join(frame.points.tobytes() for frame in frames)).hexdigest(), gave_way
+
+    runs = {made() for _ in range(10)}
+    assert len(runs) == 1
+    assert next(iter(runs))[1]
+
+
+def test_what_holds_itself_up_does_not_stop_an_obstacle() -> None:
+    """A guide that crumples a sheet in front of a ball that comes: the shell jams in itself, the ball goes its way."""
+    guide = violent(3, frames=2)
+    shell, tests = bk.hierarchy(guide.mesh, levels=1)
+    ball = sphere([0.2, 0.2, -0.3], 0.2, 0.06)
+    rising = Obstacle(ball, lambda time: ball.rest + np.array([0.0, time, 0.0]))
+    shot = shoot(guide, shell, tests, Contact(thickness=1e-3, obstacles=[rising]))
+    assert len(shot.frames) == 2
+    assert clean(shot)
+
+
 def test_the_same_shot_gives_the_same_bytes() -> None:
     """Run twice, and carried on from its middle."""
     guide = violent(3, frames=13)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bunraku.contracts import Flags, Integers
 
+from .nearby import MANY, Nearby
 from .parts import Meeting, Particular
 from .sewn import Sewn
 from .toolkit import Pairing
@@ -16,10 +17,10 @@ from .toolkit import Pairing
 if TYPE_CHECKING:
     from .surfaces import Surfaces
 
-_Found = Iterator[tuple[Pairing, int]]
+_Found = Iterator[tuple[Pairing | Nearby, int]]
 
 
-def pairings_without(surfaces: Surfaces, pinched: Integers) -> list[tuple[Pairing, int]]:
+def pairings_without(surfaces: Surfaces, pinched: Integers) -> list[tuple[Pairing | Nearby, int]]:
     """With the number of points each takes; pinched vertices (p,), and elements that have one, feel only the shell.
 
     While nothing is pinched all surfaces that keep the same gap are looked at together. Pairs of parts of which
@@ -46,10 +47,22 @@ def _ordinary(surfaces: Surfaces, without: Flags, sewn: Sewn | None) -> _Found:
     elif surfaces.self_contact or together:
         knobs |= {"without": _others(surfaces, surfaces.gap), "meeting": all_but}
         among = surfaces.self_contact
-        yield Pairing(surfaces.rest, surfaces.faces, among_movable=among, sewn=sewn, **knobs), size
+        yield _among_obstacles(surfaces, among_movable=among, sewn=sewn, **knobs), size
     for gap in alone:
         knobs |= {"gap": gap, "without": without | _others(surfaces, gap), "meeting": all_but}
-        yield Pairing(surfaces.rest, surfaces.faces, among_movable=False, **knobs), size
+        yield _among_obstacles(surfaces, among_movable=False, **knobs), size
+
+
+def _among_obstacles(surfaces: Surfaces, *, without: Flags, **knobs: Any) -> Pairing | Nearby:
+    """The shell and obstacles; where these are large, what is about as far out as the shell."""
+
+    def made(some: Flags) -> Pairing:
+        return Pairing(surfaces.rest, surfaces.faces, without=some, **knobs)
+
+    others = surfaces.faces[len(surfaces.shell.faces) :]
+    if len(others) < MANY:
+        return made(without)
+    return Nearby(made, surfaces.shell.faces, others, surfaces.count, without)
 
 
 def _particular(surfaces: Surfaces, without: Flags, sewn: Sewn | None) -> _Found:

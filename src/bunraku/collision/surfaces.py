@@ -13,6 +13,7 @@ import numpy as np
 from bunraku.contracts import Integers, Points, State, Vector
 from bunraku.geometry import TriMesh
 
+from .nearby import Nearby
 from .obstacles import Obstacle, Plane
 from .pairings import pairing_between, pairings_of_parts, pairings_without
 from .parts import Between, Parts
@@ -121,11 +122,11 @@ class Surfaces:
         return self.reach or 0.2 * float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
     @property
-    def pairings(self) -> list[tuple[Pairing, int]]:
+    def pairings(self) -> list[tuple[Pairing | Nearby, int]]:
         """Surfaces that may touch, with the number of points they take of `together`."""
         return self.pairings_without(np.zeros(0, np.int64))
 
-    def pairings_without(self, pinched: Integers) -> list[tuple[Pairing, int]]:
+    def pairings_without(self, pinched: Integers) -> list[tuple[Pairing | Nearby, int]]:
         """`pairings` in which these vertices of the shell, and edges and faces that have one, feel only the shell."""
         key = np.sort(pinched).tobytes()
         if key not in self._known:
@@ -144,7 +145,7 @@ class Surfaces:
         return pairing_between(self, first, second)
 
     @cached_property
-    def _known(self) -> dict[bytes, list[tuple[Pairing, int]]]:
+    def _known(self) -> dict[bytes, list[tuple[Pairing | Nearby, int]]]:
         return {}
 
     @cached_property

@@ -34,6 +34,7 @@ STIFFNESS = "contact.stiffness"
 """the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
 _HOLD = 10.0  # stiffness of what holds a pinched vertex over that of the shell's points
 _LIKELY = 3.0  # times the reach within which pairs get room in the matrix: a larger pattern, but half as many of them
+_ALONE = 0.9  # of the share at which obstacles would touch a shell that stands
 _CERTAIN = 0.99  # share of a distance that rounding does not reach
 
 
@@ -148,6 +149,12 @@ class Touch:
         if self.waits:
             return
         self.gone = 1.0 if share >= 1.0 else self.gone + share * (1.0 - self.gone)
+
+    def go_alone(self, x: Points) -> None:
+        """The obstacles go on while the shell stands at x, as far as it is not in their way."""
+        self.waits = False
+        share = self.max_step(x, np.zeros_like(x))
+        self.advance(1.0 if share >= 1.0 else _ALONE * share)
 
     def value(self, x: Points, ahead: float = 0.0) -> float:
         """[J] with the obstacles that share further on their way."""

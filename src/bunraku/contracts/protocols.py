@@ -161,6 +161,10 @@ class Touching(Protocol):
         """Whether the obstacles are where they must be at the end of the step."""
         ...
 
+    def go_alone(self, x: Points) -> None:
+        """The obstacles go on while the body stands at x, as far as it is not in their way."""
+        ...
+
     def scale(self, stiffness: float) -> None:
         """Take the elastic stiffness of a point of the body [N/m]."""
         ...

@@ -58,7 +58,12 @@ def minimise_apart(
     """
     outcome = _minimise(problem, touch, direction, run, settings)
     for _ in range(_MOST_RESORTS if last else 0):
-        if outcome is not Outcome.NOT_CONVERGED or not touch.pinch(run.x, last=True):
+        if outcome is not Outcome.NOT_CONVERGED:
+            break
+        touch.go_alone(run.x)
+        if touch.arrived:
+            return Outcome.ITERATION_LIMIT
+        if not touch.pinch(run.x, last=True):
             break
         run.iterations = 0
         outcome = _minimise(problem, touch, direction, run, settings)
@@ -82,8 +87,8 @@ def _minimise(
         if not np.isfinite(run.last_step):
             return Outcome.NOT_FINITE
         if run.last_step > _ASTRAY * settings.length and not touch.arrived:
-            if fresh:
-                break  # what is crushed knows no direction, and to look along such a way takes minutes
+            if fresh:  # what is crushed knows no direction, and to look along such a way takes minutes
+                return Outcome.NOT_CONVERGED
             age, before = settings.reuse, None
             continue
         if problem.revise(run.x, multipliers, step):
@@ -117,6 +122,9 @@ def _minimise(
         before = None if on_the_way or share < _CROWDED else (gradient, step, along)
         if touch.busy(run.x):
             age = settings.reuse  # surfaces that come near or part are not what the factor knows
+    if not touch.arrived:
+        # What holds the shell up may be the shell itself: then the obstacles need not wait for it.
+        touch.go_alone(run.x)
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from bunraku.collision import Surfaces
+from bunraku.collision import Obstacle, Surfaces
 from bunraku.contracts import Faces, Flags, Integers, Points, Sparse, Vector
 from bunraku.geometry import TriMesh, cotangent_laplacian, first_few, lumped_mass, unit_rows
 
@@ -29,6 +29,7 @@ _FIRM = 100.0  # how a lift weighs against the smoothness of the change
 _FIRMER = 1.3  # from look to look
 _MOST_LOOKS = 40
 _CLEAR = (0.5, 1.0, 2.0)  # shares of the reach to which layers are lifted beyond the gap, tried one after the other
+_FARTHEST = 3.0  # times the search distance: nothing that was behind by less is lifted so far
 _ENOUGH = 0.2  # of that lift, which is left alone
 
 
@@ -72,18 +73,10 @@ class Ordered:
         """Whether anything had to be moved."""
         return any(one.count for one in self.moved)
 
-    @property
-    def facts(self) -> list[dict[str, object]]:
-        """For a report: of each two layers the vertices moved, and those still on the wrong side."""
-        return [
-            {"inner": one.inner, "outer": one.outer, "moved": one.count, "most_m": one.most, "wrong": list(one.wrong)}
-            for one in self.moved
-        ]
-
     def as_begun(self, surfaces: Surfaces, layers: Sequence[str], x: Points, time: float) -> Ordered:
         """The points x (n, 3) that a shot begins with at a time [s], what it took to order those before them, and what
         is behind in them: who is led to averages, or sewn, need not stay where it was put."""
-        seen = _ordered(surfaces, layers, x, time, lifts=False)
+        seen = order_after(surfaces, layers, x, x, time)
         moved = (replace(one, wrong=now.wrong) for one, now in zip(self.moved, seen.moved, strict=True))
         return Ordered(x, tuple(moved))
 
@@ -91,6 +84,14 @@ class Ordered:
         """In words."""
         for one in self.moved:
             one.tell()
+
+    @property
+    def facts(self) -> list[dict[str, object]]:
+        """For a report: of each two layers the vertices moved, and those still on the wrong side."""
+        return [
+            {"inner": one.inner, "outer": one.outer, "moved": one.count, "most_m": one.most, "wrong": list(one.wrong)}
+            for one in self.moved
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,32 +110,53 @@ def in_order(surfaces: Surfaces, layers: Sequence[str], first: Points, time: flo
 
     Closed obstacles lie within all layers, and so do those that are named before them.
     """
-    return _ordered(surfaces, layers, first, time, lifts=True)
-
-
-def _ordered(surfaces: Surfaces, layers: Sequence[str], first: Points, time: float, *, lifts: bool) -> Ordered:
-    """Layers as they are found, from the body outwards, each lifted or only looked at."""
     if not layers:
         return Ordered(first)
-    names, x, found = list(surfaces.named), np.array(first), []
-    inner = _bodies(surfaces, layers, time)
+    x, found, inner = np.array(first), [], _bodies(surfaces, layers, time)
     for name in layers:
-        if name not in surfaces.named:
-            continue
-        part, vertices = names.index(name) + 1, surfaces.named[name]
-        own, faces = part_of(x, surfaces.shell.faces, vertices)
-        faces = wound_outwards(own, faces, [one.surface for one in inner])
-        layer = _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
-        x, low = layer.lifted(x, time) if lifts else (x, [np.zeros(len(vertices), dtype=bool) for _ in inner])
-        found += layer.moved(first, x, low)
-        inner.append(_Inner(name, layer.outward(x[layer.vertices]), part, 0.0))
+        if name in surfaces.named:
+            layer = _layer(surfaces, name, inner, x)
+            x, moved = layer.lifted(x, time)
+            found += moved
+            inner.append(layer.seen_from_outside(x))
     return Ordered(x, tuple(found))
+
+
+def order_after(surfaces: Surfaces, layers: Sequence[str], first: Points, then: Points, time: float) -> Ordered:
+    """What it took from a first pose (n, 3) to another, however that was reached, and what is not in order in it."""
+    found, before, after = [], _bodies(surfaces, layers, time), _bodies(surfaces, layers, time)
+    for name in layers:
+        if name in surfaces.named:
+            was, now = _layer(surfaces, name, before, first), _layer(surfaces, name, after, then)
+            found += now.moved(first, then, was.low(first))
+            before.append(was.seen_from_outside(first))
+            after.append(now.seen_from_outside(then))
+    return Ordered(then, tuple(found))
+
+
+def is_body(obstacle: Obstacle, layers: Sequence[str]) -> bool:
+    """Whether it lies within all layers: it is closed, or named among them."""
+    return obstacle.name in layers or is_closed(obstacle.mesh.faces)
+
+
+def _layer(surfaces: Surfaces, name: str, inner: Sequence[_Inner], x: Points) -> _Layer:
+    """A part of the shell at points x (n, 3), and what lies within it."""
+    part, vertices = list(surfaces.named).index(name) + 1, surfaces.named[name]
+    own, faces = part_of(x, surfaces.shell.faces, vertices)
+    faces = wound_outwards(own, faces, [one.surface for one in inner])
+    return _Layer(surfaces, name, part, vertices, faces, [_seen(surfaces, one, part) for one in inner])
+
+
+def mean_edge(shell: TriMesh) -> float:
+    """[m] at rest"""
+    corners = shell.rest[shell.faces]
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
 
 def _bodies(surfaces: Surfaces, layers: Sequence[str], time: float) -> list[_Inner]:
     out = []
     for k, one in enumerate(surfaces.obstacles):
-        if one.name in layers or is_closed(one.mesh.faces):
+        if is_body(one, layers):
             x = one.at(time)
             mesh = TriMesh(x, wound_outwards(x, one.mesh.faces, ()))
             out.append(_Inner(one.name, Outward(mesh), surfaces.parts.obstacle(k), 0.0))
@@ -161,34 +183,44 @@ class _Layer:
     @cached_property
     def within(self) -> float:
         """[m] behind a surface up to which the layer is taken for misplaced."""
-        corners = self.surfaces.shell.rest[self.surfaces.shell.faces]
-        edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
-        return _SEARCH * edge + max((one.gap for one in self.inner), default=0.0)
+        return _SEARCH * mean_edge(self.surfaces.shell) + max((one.gap for one in self.inner), default=0.0)
 
     def outward(self, x: Points) -> Outward:
         """The layer at its points (v, 3)."""
         return Outward(TriMesh(x, self.faces))
 
-    def lifted(self, x: Points, time: float) -> tuple[Points, list[Flags]]:
-        """All points (n, 3) with this layer above what lies within it, and of each of those (v,) what it lifted."""
-        begin, out = x[self.vertices], np.array(x)
-        low = [self._low(begin, one, _ENOUGH * _CLEAR[0]) for one in self.inner]
-        if any(some.any() for some in low) or not self._apart(out, time):
-            for clear in _CLEAR:
-                lift = _Lift(self, clear * self.surfaces.felt_within)
-                out[self.vertices], low = lift.of(begin), lift.lifted
-                if self._apart(out, time):
-                    break
-        return out, low
+    def seen_from_outside(self, x: Points) -> _Inner:
+        """As what lies within the next, at points x (n, 3)."""
+        return _Inner(self.name, self.outward(x[self.vertices]), self.part, 0.0)
 
-    def moved(self, begin: Points, end: Points, low: Sequence[Flags]) -> list[Moved]:
-        """What it took to go from points (n, 3) to others, of which (v,) were lifted by each that lies within."""
-        own = end[self.vertices]
-        way = np.linalg.norm(own - begin[self.vertices], axis=1)
+    def lifted(self, x: Points, time: float) -> tuple[Points, list[Moved]]:
+        """All points (n, 3) with this layer above what lies within it, and what that took; left where it is if it does
+        not come clear of that."""
+        begin, low = x[self.vertices], self.low(x)
+        if not self.inner or not (any(some.any() for some in low) or not self._apart(x, time)):
+            return x, self.moved(x, x, low)
+        for clear in _CLEAR:
+            lift, out = _Lift(self, clear * self.surfaces.felt_within), np.array(x)
+            above = lift.of(begin)
+            if above is None:
+                break
+            out[self.vertices] = above
+            if self._apart(out, time):
+                return out, self.moved(x, out, lift.lifted)
+        return x, self.moved(x, x, [np.zeros_like(some) for some in low])
+
+    def low(self, x: Points) -> list[Flags]:
+        """Of each inner surface, (v,) vertices at points x (n, 3) that are behind it, or too near."""
+        return [self._low(x[self.vertices], one, _ENOUGH * _CLEAR[0]) for one in self.inner]
+
+    def moved(self, x: Points, out: Points, low: Sequence[Flags]) -> list[Moved]:
+        """What it took from points x to out (n, 3), counted of vertices `low` (v,) of each inner surface."""
+        begin, end = x[self.vertices], out[self.vertices]
+        way = np.linalg.norm(end - begin, axis=1)
         return [
             Moved(
                 one.name, self.name, int(some.sum()), float(way[some].max(initial=0.0)),
-                tuple(self.vertices[self._low(own, one, None)].tolist()),
+                tuple(self.vertices[self._low(end, one, None)].tolist()),
             )
             for one, some in zip(self.inner, low, strict=True)
         ]  # fmt: skip
@@ -220,8 +252,8 @@ class _Lift:
         self.lifted = [np.zeros(len(layer.vertices), dtype=bool) for _ in layer.inner]
         """of each inner surface (v,) vertices that it lifted, or whose faces"""
 
-    def of(self, begin: Points) -> Points:
-        """(v, 3) from where the layer is, (v, 3)."""
+    def of(self, begin: Points) -> Points | None:
+        """(v, 3) from where the layer is, (v, 3). None where it runs away: what one place asks for, another undoes."""
         x = np.array(begin)
         smooth = self._smoothness(self._layer.outward(begin).mesh)
         for look in range(_MOST_LOOKS):
@@ -234,6 +266,8 @@ class _Lift:
             # The whole change is to be smooth, not each step of it: what is lifted does not wander off sideways.
             pull = firm * (jacobian.T @ lifts) - smooth @ (x - begin).reshape(-1)
             x += splu(sparse.csc_array(smooth + firm * (jacobian.T @ jacobian))).solve(pull).reshape(-1, 3)
+            if not np.linalg.norm(x - begin, axis=1).max() < _FARTHEST * self._layer.within:
+                return None
         return x
 
     def _smoothness(self, mesh: TriMesh) -> Sparse:

@@ -24,8 +24,9 @@ from bunraku.numerics import use_threads
 from .air import air_of
 from .averages import average_constraint, independent
 from .forces import Forces
+from .growing import put_on
 from .holding import Holding, firmly_held, touching
-from .layers import Ordered, in_order
+from .layers import Ordered, in_order, order_after
 from .report import TrackReport
 from .seams import Seam
 from .settings import GRAVITY, TrackSettings
@@ -135,9 +136,15 @@ def tracking_job(
     forces = Forces.of(shell, blend, knobs, mass.lumped, firmly_held(shell, pins), air)
     newton = NewtonSettings(knobs.iterations, knobs.tolerance, shell.size, single=knobs.single)
     system = System(mass, forces.all, conditions, surfaces)
-    begun = _begun(system, conditions, surfaces, layers, first, time, newton, knobs)
     weightless = replace(system, energies=forces.elastic)
-    if ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
+    worn = None
+    if layers and surfaces is not None and not apart(surfaces, first, time):
+        worn = put_on(weightless, surfaces, layers, conditions, first, time, newton, knobs.threads)
+    if worn is not None and surfaces is not None:
+        begun, ordered = worn, order_after(surfaces, layers, first, worn.points, time)
+    else:
+        begun = _begun(system, conditions, surfaces, layers, first, time, newton, knobs)
+    if worn is None and ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
         begun = relax(weightless, surfaces, conditions, begun.points, time, newton, knobs.threads)
     if holding.sewn_before:
         pulled = (*averages, *holding.at(begun.points, attached=False))

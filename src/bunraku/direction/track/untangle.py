@@ -30,7 +30,8 @@ STEPS = 48
 """from the clean pose to the first frame"""
 FEW = 8
 """steps in which layers that were moved come to rest"""
-_STEP = 1.0 / 24.0  # [s]; without inertia it only says how heavy points are against the shell's stiffness
+STEP = 1.0 / 24.0
+"""[s]; without inertia it only says how heavy points are against the shell's stiffness"""
 _MORE = 24  # steps that what was kept away may take to arrive
 
 
@@ -73,7 +74,7 @@ def untangle(
             "the first pose cuts or nearly touches something, and nothing directs the shell out of it",
             where=where, remedy=f"{remedy}, start = 'rest', or tests that direct it",
         )  # fmt: skip
-    found = lead(replace(system, contact=led(time - STEPS * _STEP)), conditions, begin, time, settings, threads)
+    found = lead(replace(system, contact=led(time - STEPS * STEP)), conditions, begin, time, settings, threads)
     _log.warning(
         "the first pose cuts itself or an obstacle (%s); the shell was led there from its rest shape in %d steps%s",
         where, found.steps,
@@ -112,14 +113,14 @@ def lead(
     threads: int | None, most: int = STEPS,
 ) -> Untangled:  # fmt: skip
     """From a pose free of intersections to what conditions ask at a time [s], in small steps without inertia."""
-    t0 = time - most * _STEP
+    t0 = time - most * STEP
     blended = tuple(_blended(one, begin, t0, time) for one in conditions)
     stepper = ImplicitEuler(replace(system, constraints=blended), settings, threads=threads)
     state = State(t0, begin.reshape(-1).copy(), np.zeros(begin.size))
     state = replace(state, memory=system.remember(state))
     steps, missed = 0, np.zeros(0)
     while steps < most + _MORE:
-        solution = stepper.step(state, _STEP)
+        solution = stepper.step(state, STEP)
         if not solution.outcome.usable:
             raise PhysicsStopped(f"the shell could not be brought to its first pose: {solution.outcome.value}")
         steps += 1
@@ -139,7 +140,7 @@ _MET = 1e-6  # share of the size
 
 def _settled(state: State, settings: NewtonSettings) -> bool:
     """Whether the last step, without inertia, moved nothing that matters."""
-    return float(np.abs(state.velocity).max(initial=0.0)) * _STEP < 1e-4 * settings.length
+    return float(np.abs(state.velocity).max(initial=0.0)) * STEP < 1e-4 * settings.length
 
 
 def _clean_pose(
