@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -74,6 +75,15 @@ def test_bunrakus_material_is_that_of_the_order() -> None:
     assert made.young * made.thickness == pytest.approx(order.cloth.stretching, rel=1e-12)
     solid = made.young * made.thickness**3 / 12.0 / (1.0 - made.poisson**2)
     assert solid * made.bend_scale == pytest.approx(order.cloth.bending, rel=1e-12)
+
+
+def test_a_sheet_whose_vertices_weigh_alike_swings_as_half_a_cell_longer() -> None:
+    """A quarter of a swing takes a time that goes with the root of Σ m x² / Σ m x, which is 2/3 of an even sheet."""
+    order, true = sheets.hanging(9, Setting(1)), Swing(0.6, 0.5)
+    x = order.mesh.rest[:, 0]
+    wanted = 0.6 * np.sqrt(np.sum(x**2) / np.sum(x) / (2.0 / 3.0))
+    found = tools.Blender().expected(true, order)
+    assert (found.quarter, found.sag) == pytest.approx((wanted, 0.5), rel=1e-12)
 
 
 def _fallen(order: Order) -> float:
@@ -189,7 +199,10 @@ BAD = {
     "print('RESULT {')": "its answer cannot be read (got 'RESULT {')",
     'print(\'RESULT {"seconds": [1.0], "version": "x"}\')': "its answer cannot be read",  # and no frames
     GOOD.replace("* 3", "* 2"): "its answer cannot be read",  # fewer frames than times
-}
+    GOOD.replace('["points"]]', '["points"][1:]]'): "its answer cannot be read",  # of another sheet
+    GOOD.replace("numpy.save", "print").replace('print("noise")', "open(order['out'], 'w').close()"):
+        "its answer cannot be read",  # an empty file
+}  # fmt: skip
 
 
 def _child(tmp_path: Path, text: str, python: str = sys.executable) -> tools.Result:
@@ -211,8 +224,26 @@ def test_a_child_that_fails_is_one_sentence(tmp_path: Path, text: str) -> None:
 
 
 def test_an_interpreter_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(tools.NotRun, match=r"Tool: .*nowhere cannot be started \(No such file or directory\)"):
+    with pytest.raises(tools.NotRun, match=r"Tool: .*nowhere' cannot be started \(No such file or directory\)"):
         _child(tmp_path, GOOD, str(tmp_path / "nowhere"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="processes have no groups here")
+def test_what_hangs_is_ended_with_all_it_has_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script whose own child holds a pipe open: nothing holds it any more once the script is given up."""
+    monkeypatch.setattr(tools, "_GRACE", 1.0)
+    pipe, script = tmp_path / "pipe", tmp_path / "hangs"
+    os.mkfifo(pipe)
+    script.write_text(f"#!/bin/sh\n(exec 3>{pipe}; echo x >&3; sleep 60) &\nwait\n", encoding="utf-8")
+    script.chmod(0o700)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with pytest.raises(tools.NotRun, match=r"Tool: no answer within 1 s \(of .*hangs\)"):
+            tools.child("Tool", str(script), script, replace(sheets.hanging(3, Setting(1)), limit=0.0))
+        assert os.read(reader, 2) == b"x\n"
+        assert os.read(reader, 1) == b""  # while it is held there would be nothing to read yet, which is an error
+    finally:
+        os.close(reader)
 
 
 def test_interpreters_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +274,30 @@ def test_what_is_absent_is_skipped_with_its_reason_and_the_rest_is_measured() ->
         ("hanging", "no"), ("hanging", "yes"), ("draping", "no"), ("draping", "yes")
     ]  # fmt: skip
     assert all(float(row[-1]) > 0.0 for row in rows)
+
+
+@dataclass(frozen=True)
+class Crashes(Rod):
+    name: str = "Crashes"
+
+    def simulate(self, order: Order) -> tools.Result:
+        if order.self_collision:
+            raise tools.NotRun("Crashes: it touched itself")
+        return super().simulate(order)
+
+
+def test_a_tool_that_fails_with_self_collision_says_why() -> None:
+    lines = list(peers.run((5,), threads=1, peers=(tools.Bunraku(), Crashes()), levels=(2.0,)))
+    assert lines.count("skipped Crashes: it touched itself") == 2
+    assert sum("not reached" in line for line in lines) == 2
+
+
+def test_a_tool_that_goes_astray_is_not_taken_for_a_slow_one() -> None:
+    for order in (sheets.hanging(4, Setting(1)), sheets.draping(4, Setting(1))):
+        frames = np.repeat(order.mesh.rest[None], order.frames + 1, axis=0)
+        frames[-1, 3] = np.nan
+        made = tools.Result(frames, np.ones(order.frames))
+        assert ladder.deviation(Rod(), order, REFERENCE, made) == np.inf
 
 
 OTHERS = (tools.Newton(), tools.Blender())

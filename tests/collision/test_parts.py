@@ -12,6 +12,7 @@ from pairs import DT, REACH, Scene, crowd, dense, triangles
 
 from bunraku.collision import Between, Obstacle, Plane, Surfaces
 from bunraku.collision.barrier import slope
+from bunraku.collision.pinching import Pinches
 from bunraku.contracts import InputError, Points
 from bunraku.geometry import TriMesh
 from bunraku.testing import falls_as
@@ -155,6 +156,18 @@ def test_pinched_vertices_are_held_at_the_gap_of_their_part() -> None:
     )  # fmt: skip
     ground = surfaces.ground
     assert ground.gaps[ground.part].reshape(-1) == pytest.approx([THICK] * 3 + [GAP] * 3)
+    alone = Pinches(np.array([[vertex, 0, 0, 1, 1] for vertex in (0, 3)]))  # one face, and both are above it
+    held = ground.held(alone, mesh.rest, *[below.rest] * 3, beyond=0.001)
+    assert np.abs(held.begin[:, 2]) == pytest.approx([THICK + 0.001, GAP + 0.001])
+
+
+def test_gaps_are_the_same_from_both_sides_and_the_largest_is_that_of_what_stands_around() -> None:
+    between = [Between("high", "low", thickness=9 * GAP), Between("low", "wall", thickness=5 * GAP)]
+    parts = named_crowd(0.4, between).surfaces.parts
+    low, high, wall = 1, 2, parts.plane(1)
+    assert parts.gaps[low, high] == parts.gaps[high, low] == 9 * GAP
+    assert parts.gaps[low, wall] == 5 * GAP and parts.gaps[high, wall] == parts.gaps[0, wall] == GAP
+    assert parts.most == 5 * GAP  # of the shell's own parts none is attached to another
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -364,13 +365,16 @@ def test_a_part_that_is_nearer_to_itself_than_its_thickness_is_refused() -> None
     """Two sheets 1 cm apart are one part."""
     flat = grid_mesh(np.linspace(0, 0.1, 3), np.linspace(0, 0.1, 3))
     shell = TriMesh(np.concatenate([flat.rest, flat.rest + [0, 0.01, 0]]), np.concatenate([flat.faces, flat.faces + 9]))
-    for thickness, refused in ((0.02, True), (0.005, False)):
-        contact = Contact(parts={"coat": [0, 9]}, between=Between("coat", "coat", thickness=thickness))
-        if refused:
-            with pytest.raises(InputError, match=r"nearer to itself at rest .*got '0.02 m'.*below 0.01 m"):
-                surfaces_of(contact, shell)
-        else:
-            assert surfaces_of(contact, shell).felt_within < 0.005
+    for reach in (None, 0.004):
+        thick, thin = (
+            Contact(parts={"coat": [0, 9]}, between=Between("coat", "coat", thickness=thickness), reach=reach)
+            for thickness in (0.02, 0.005)
+        )
+        with pytest.raises(InputError, match=r"between, of coat: .*nearer to itself .*got '0.02 m'.*below 0.01 m"):
+            surfaces_of(thick, shell)
+        assert surfaces_of(thin, shell).felt_within < 0.005
+    with pytest.raises(InputError, match=r"reach is more than parts .*got '0.006 m'.*up to 0.005 m"):
+        surfaces_of(replace(thin, reach=0.006), shell)
 
 
 def test_how_near_two_parts_are_at_rest_says_nothing() -> None:

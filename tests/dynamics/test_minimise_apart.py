@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import Outcome, Points, Vector
-from bunraku.dynamics.apart import minimise_apart
+from bunraku.dynamics.apart import _lowest, minimise_apart
+from bunraku.dynamics.implicit_euler import _with_room
 from bunraku.dynamics.minimise import NewtonSettings, Progress
 
 OWN, DRAG = 3.0, 2.0
@@ -58,6 +59,10 @@ class Dragging:
 
     def max_step(self, x: Points, step: Points) -> float:
         return 0.0 if self.stuck else self.shares.pop(0) if self.shares else 1.0
+
+    def go_alone(self, x: Points) -> None:
+        self.waits = False
+        self.advance(self.max_step(x, np.zeros_like(x)))
 
     def advance(self, share: float) -> None:
         self.told.append(f"went {share:.3g}" + (" and waited" if self.waits else ""))
@@ -154,3 +159,33 @@ def test_at_the_limit_what_is_reached_is_taken_if_the_obstacles_have_arrived() -
     assert x == pytest.approx(1.0 - 0.91**SETTINGS.contact_limit, rel=1e-9)
     outcome, _, _ = run(Dragging(way=1.0, shares=list(always)))
     assert outcome is Outcome.NOT_CONVERGED
+
+
+@dataclass
+class Bowl:
+    """½ k x² on a line, and no conditions."""
+
+    stiffness: float
+
+    def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
+        return 0.5 * self.stiffness * float(x[0, 0]) ** 2
+
+
+@pytest.mark.parametrize(("free", "gone"), [(1.0, 3.0), (0.6, 1.0)])
+def test_a_step_is_made_longer_only_where_the_longer_way_is_free(free: float, gone: float) -> None:
+    """From x = 3 a step of −1 goes a third of the way: a parabola says three times as far, if nothing is there."""
+    touch, run = Dragging(shares=[free]), Progress(np.array([[3.0, 0.0, 0.0]]), np.zeros(0))
+    step, bowl = np.array([[-1.0, 0.0, 0.0]]), Bowl(2.0)
+    before, slope = bowl.value(run.x, run.multipliers), -2.0 * 3.0
+    found = _lowest(bowl, touch, run, step, before, 1.0, slope)  # type: ignore[arg-type]
+    assert found == pytest.approx(gone, rel=1e-12)
+    assert touch.shares == []  # it was asked
+
+
+def test_pairs_that_were_are_kept_up_to_three_times_those_that_are_likely() -> None:
+    likely = np.array([[4, 9], [0, 7]])
+    few, many = (np.array([[k, k + 1] for k in range(count)]) for count in (4, 5))
+    kept = _with_room(few, likely)
+    assert kept.tolist() == [[0, 1], [0, 7], [1, 2], [2, 3], [3, 4], [4, 9]]
+    assert _with_room(many, likely) is likely
+    assert len(_with_room(likely, likely)) == 2 and len(_with_room(many, likely[:0])) == 0

@@ -103,17 +103,28 @@ def _within_rest(surfaces: Surfaces) -> Surfaces:
 
 def _within_parts(surfaces: Surfaces) -> Surfaces:
     """With a reach that parts keep from themselves at rest beyond a thickness that is particular to them."""
-    reach = surfaces.felt_within
+    usual = surfaces.felt_within
+    reach = min(usual, max(0.9 * _room_of_parts(surfaces), _LEAST_REACH * usual))
+    return surfaces if reach == usual else replace(surfaces, reach=reach)
+
+
+def _room_of_parts(surfaces: Surfaces) -> float:
+    """[m] the least distance that parts keep from themselves at rest beyond a thickness that is particular to them;
+    refused where there is none."""
+    room, own = np.inf, np.diagonal(surfaces.parts.gaps)
     for one in surfaces.own_pairings:
+        if one.gap == surfaces.gap:
+            continue
         closest = one.near(surfaces.shell.rest).closest()
-        if one.gap != surfaces.gap and closest <= one.gap:
+        if closest <= one.gap:
+            names = [name for k, name in enumerate(surfaces.named, start=1) if own[k] == one.gap]
             raise input_error(
                 "a part of the shell is nearer to itself at rest than the thickness that is said of it",
-                where="contact.between", got=f"{one.gap:g} m", allowed=f"below {closest:.3g} m",
+                where=f"contact.between, of {' or '.join(names)}", got=f"{one.gap:g} m",
+                allowed=f"below {closest:.3g} m",
             )  # fmt: skip
-        if one.gap != surfaces.gap:
-            reach = min(reach, max(0.9 * (closest - one.gap), _LEAST_REACH * surfaces.felt_within))
-    return surfaces if reach == surfaces.felt_within else replace(surfaces, reach=reach)
+        room = min(room, closest - one.gap)
+    return room
 
 
 def _closest_at_rest(surfaces: Surfaces) -> float:
@@ -128,7 +139,8 @@ def _check_reach(surfaces: Surfaces) -> None:
     edge = 5.0 * replace(surfaces, reach=0.0).felt_within
     reach, least, most = surfaces.reach, _LEAST_OF_EDGE * edge, edge
     if surfaces.self_contact:
-        closest = _closest_at_rest(replace(surfaces, reach=min(reach, edge)))
+        looked = replace(surfaces, reach=min(reach, edge))
+        closest, most = _closest_at_rest(looked), min(most, _room_of_parts(looked))
         most = min(most, closest - surfaces.gap) if closest > surfaces.gap else most  # else it is told elsewhere
     if reach > most:
         raise input_error(

@@ -76,7 +76,9 @@ def run(
                     start[peer.name] = max(start[peer.name], first_rung(peer, settings[peer.name]))
             rows += [Row(scene, side**2, False, one, _cells(tools, settings, one)) for one in asked]
             yield f"measuring {scene} {side**2} with self-collision"
-            rows += _touching(scene, side, tools, settings, truth, asked if side**2 < _FEW else asked[:1], threads)
+            rows += yield from _touching(
+                scene, side, tools, settings, truth, asked if side**2 < _FEW else asked[:1], threads
+            )
     names = [peer.name for peer in tools]
     yield from ("", "medians a frame of 1/24 s; ratio: how many times as long as bunraku", *table(rows, names))
     yield from ("", *details(rows, names))
@@ -134,7 +136,7 @@ def _cells(
 def _touching(
     scene: str, side: int, tools: Sequence[Peer], settings: Mapping[str, Mapping[float, Rung | None]], truth: Truth,
     levels: Sequence[float], threads: int | None,
-) -> list[Row]:  # fmt: skip
+) -> Generator[str, None, list[Row]]:  # fmt: skip
     """A scene with self-collision at every level; a setting that serves two levels is run once."""
     done: dict[tuple[str, Setting], Cell | None] = {}
     for level in levels:
@@ -145,7 +147,8 @@ def _touching(
             try:
                 order = Stage(scene, side, peer, threads).touching(one.setting)
                 done[peer.name, one.setting] = cell(peer, order, truth)
-            except NotRun:
+            except NotRun as wrong:
+                yield f"skipped {wrong}"
                 done[peer.name, one.setting] = None
     rows = []
     for level in levels:

@@ -21,7 +21,8 @@ class Rung:
 
     setting: Setting
     error: float
-    """infinite when a hanging sheet never passed below its pins; not a number when its time was up before"""
+    """infinite when a hanging sheet never passed below its pins, or any went astray; not a number when its time was up
+    before"""
     frame: float
     """[s]"""
 
@@ -64,7 +65,10 @@ def rung(peer: Peer, order: Order, truth: Truth) -> Rung:
 
 
 def deviation(peer: Peer, order: Order, truth: Truth, made: Result) -> float | None:
-    """The error of a sheet; None where it was not given, or has not had, the time to show it."""
+    """The error of a sheet; None where it was not given, or has not had, the time to show it. Infinite when it goes
+    astray."""
+    if not np.isfinite(made.frames).all():
+        return float("inf")
     if order.ball is not None:
         if len(made.seconds) < DRAPING_FRAMES:
             return None
@@ -134,7 +138,7 @@ def said_error(error: float) -> str:
     """In words."""
     if np.isnan(error):
         return "too slow to come to its end"
-    return f"error {100 * error:.1f} %" if np.isfinite(error) else "never passes below its pins"
+    return f"error {100 * error:.1f} %" if np.isfinite(error) else "never passes below its pins, or goes astray"
 
 
 def details(rows: Sequence[Row], names: Sequence[str]) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -197,30 +198,52 @@ def child(name: str, python: str, script: Path, order: Order) -> Result:
         environment["OMP_NUM_THREADS"] = str(order.threads)
     with tempfile.TemporaryDirectory() as folder:
         order = replace(order, out=str(Path(folder) / "frames.npy"))
+        code, said, wrong = _ended(name, [python, str(script)], order, environment)
+        if code != 0:
+            raise NotRun(f"{name}: {_last(wrong) or f'ended with code {code}'} (in {python})")
+        return _result(name, said, order)
+
+
+def _ended(name: str, command: list[str], order: Order, environment: Mapping[str, str]) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command; what does not end in time is ended, with all it has started."""
+    late = 2.0 * order.limit + _GRACE
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    try:
+        begun = subprocess.Popen(
+            command, **pipes, encoding="utf-8", errors="replace", env=environment, start_new_session=True
+        )
+    except (OSError, ValueError) as wrong:
+        raise NotRun(f"{name}: {command[0]!r} cannot be started ({getattr(wrong, 'strerror', wrong)})") from None
+    with begun:
         try:
-            done = subprocess.run(
-                [python, str(script)], input=order.to_json(), capture_output=True, text=True, check=False,
-                encoding="utf-8", errors="replace", timeout=2.0 * order.limit + _GRACE, env=environment,
-            )  # fmt: skip
-        except OSError as wrong:
-            raise NotRun(f"{name}: {python} cannot be started ({wrong.strerror})") from None
-        except subprocess.TimeoutExpired as late:
-            raise NotRun(f"{name}: no answer within {late.timeout:.0f} s") from None
-        if done.returncode != 0:
-            raise NotRun(f"{name}: {_last(done.stderr) or f'ended with code {done.returncode}'} (in {python})")
-        return _result(name, done.stdout, Path(order.out))
+            said, wrong = begun.communicate(order.to_json(), timeout=late)
+            return begun.returncode, said, wrong
+        except subprocess.TimeoutExpired:
+            raise NotRun(f"{name}: no answer within {late:.0f} s (of {command[0]})") from None
+        finally:
+            if begun.poll() is None:
+                _end(begun)
 
 
-def _result(name: str, said: str, out: Path) -> Result:
+def _end(begun: subprocess.Popen[str]) -> None:
+    """It may be a script that has started what computes: that is in its group."""
+    if hasattr(os, "killpg"):
+        os.killpg(begun.pid, signal.SIGKILL)
+    else:
+        begun.kill()
+    begun.wait()
+
+
+def _result(name: str, said: str, order: Order) -> Result:
     """What a child has left."""
     lines = [line.removeprefix("RESULT ") for line in said.splitlines() if line.startswith("RESULT ")]
     try:
         told = json.loads(lines[-1])
-        seconds, frames = np.array(told["seconds"], dtype=float), np.load(out)
-        if len(frames) != len(seconds) + 1:
+        seconds, frames = np.array(told["seconds"], dtype=float), np.load(order.out)
+        if not isinstance(frames, np.ndarray) or frames.shape != (len(seconds) + 1, len(order.points), 3):
             raise ValueError
-        return Result(frames, seconds, str(told["version"]))
-    except (IndexError, KeyError, TypeError, ValueError, OSError):
+        return Result(frames.astype(float), seconds, str(told["version"]))
+    except (IndexError, KeyError, TypeError, ValueError, OSError, EOFError):
         raise NotRun(f"{name}: its answer cannot be read (got {_last(said)!r})") from None
 
 

@@ -73,6 +73,13 @@ class Ordered:
         """Whether anything had to be moved."""
         return any(one.count for one in self.moved)
 
+    def as_begun(self, surfaces: Surfaces, layers: Sequence[str], x: Points, time: float) -> Ordered:
+        """The points x (n, 3) that a shot begins with at a time [s], what it took to order those before them, and what
+        is behind in them: who is led to averages, or sewn, need not stay where it was put."""
+        seen = order_after(surfaces, layers, x, x, time)
+        moved = (replace(one, wrong=now.wrong) for one, now in zip(self.moved, seen.moved, strict=True))
+        return Ordered(x, tuple(moved))
+
     def tell(self) -> None:
         """In words."""
         for one in self.moved:

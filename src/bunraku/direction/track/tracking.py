@@ -143,8 +143,7 @@ def tracking_job(
     if worn is not None and surfaces is not None:
         begun, ordered = worn, order_after(surfaces, layers, first, worn.points, time)
     else:
-        begun = _begun(system, conditions, surfaces, first, time, newton, knobs)
-    ordered.tell()
+        begun = _begun(system, conditions, surfaces, layers, first, time, newton, knobs)
     if worn is None and ordered.moves and surfaces is not None and apart(surfaces, begun.points, time):
         begun = relax(weightless, surfaces, conditions, begun.points, time, newton, knobs.threads)
     if holding.sewn_before:
@@ -156,7 +155,11 @@ def tracking_job(
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, begun.points)
     start = replace(start, memory={**start.memory, **begun.pinched})
     reporter = TrackReport(system, forces, 0 if tests is None else tests.count, conditions, len(pins))
-    facts = {**_facts(shell, mass, reporter, knobs), **({"layers": ordered.facts} if layers else {})}
+    facts = _facts(shell, mass, reporter, knobs)
+    if layers and surfaces is not None:
+        ordered = ordered.as_begun(surfaces, layers, begun.points, time)
+        ordered.tell()
+        facts["layers"] = ordered.facts
     return Job(shell, guide.times, knobs.substeps, start, stepper, reporter, facts)
 
 
@@ -177,13 +180,13 @@ def _mass(shell: TriMesh, blend: MaterialBlend, time: float, knobs: TrackSetting
 
 
 def _begun(
-    system: System, conditions: Sequence[LinearConstraint], surfaces: Surfaces | None, first: Points, time: float,
-    newton: NewtonSettings, knobs: TrackSettings,
+    system: System, conditions: Sequence[LinearConstraint], surfaces: Surfaces | None, layers: Sequence[str],
+    first: Points, time: float, newton: NewtonSettings, knobs: TrackSettings,
 ) -> Untangled:  # fmt: skip
     """The first pose (n, 3), untangled where it cuts itself or an obstacle."""
     if surfaces is None or apart(surfaces, first, time):
         return Untangled(first)
-    return untangle(system, surfaces, conditions, first, time, newton, knobs.threads)
+    return untangle(system, surfaces, conditions, first, time, newton, knobs.threads, layers)
 
 
 def _facts(shell: TriMesh, mass: Mass, reporter: TrackReport, knobs: TrackSettings) -> dict[str, Any]:

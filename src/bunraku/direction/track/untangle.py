@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -20,6 +21,7 @@ from bunraku.contracts import Array, PhysicsStopped, Points, State, Vector, inpu
 from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
 from bunraku.motion import ease
 
+from .layers import in_order
 from .report import LED_AWAY
 from .tangles import tangles, told
 
@@ -62,10 +64,10 @@ def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
 
 def untangle(
     system: System, surfaces: Surfaces, conditions: Sequence[LinearConstraint], first: Points, time: float,
-    settings: NewtonSettings, threads: int | None,
+    settings: NewtonSettings, threads: int | None, layers: Sequence[str] = (),
 ) -> Untangled:  # fmt: skip
-    """Lead a shell from a clean pose to the averages of the first."""
-    begin, led = _clean_pose(surfaces, first, time)
+    """Lead a shell from a clean pose, its layers in order, to the averages of the first."""
+    begin, led = _clean_pose(surfaces, first, time, layers)
     where, remedy = told(tangles(surfaces, first, time))
     if not conditions:
         raise input_error(
@@ -141,9 +143,11 @@ def _settled(state: State, settings: NewtonSettings) -> bool:
     return float(np.abs(state.velocity).max(initial=0.0)) * STEP < 1e-4 * settings.length
 
 
-def _clean_pose(surfaces: Surfaces, first: Points, time: float) -> tuple[Points, Callable[[float], Surfaces]]:
-    """A pose that cuts nothing, and the surfaces with obstacles that stand where they do not cut it and go to where
-    they must be at `time`."""
+def _clean_pose(
+    surfaces: Surfaces, first: Points, time: float, layers: Sequence[str]
+) -> tuple[Points, Callable[[float], Surfaces]]:
+    """A pose that cuts nothing, with its layers in order if there is one, and the surfaces with obstacles that stand
+    where they do not cut it and go to where they must be at `time`."""
     rest = surfaces.shell.rest
     carried = _carried(rest, first)
 
@@ -153,11 +157,12 @@ def _clean_pose(surfaces: Surfaces, first: Points, time: float) -> tuple[Points,
     def growing(t0: float) -> Surfaces:
         return replace(surfaces, obstacles=[_led(o, t0, time) for o in surfaces.obstacles])
 
-    for pose in (carried, np.array(rest)):
-        if apart(surfaces, pose, time):
-            return pose, standing
-        if surfaces.obstacles and apart(growing(time - 1.0), pose, time - 1.0):
-            return pose, growing
+    ways = [(standing, time), (growing, time - 1.0)] if surfaces.obstacles else [(standing, time)]
+    for names, pose, (led, begin) in product([layers, ()] if layers else [()], (carried, np.array(rest)), ways):
+        there = led(begin)
+        found = in_order(there, names, pose, begin).points
+        if apart(there, found, begin):
+            return found, led
     where, remedy = told(tangles(surfaces, carried, time))
     raise input_error(
         "the shell cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
