@@ -231,6 +231,7 @@ def test_pairs_are_the_toolkit_s() -> None:
                  *all_of.pv_collisions]  # fmt: skip
         gaps = scene.touch()._measured(near, scene.surfaces.together(scene.x, 0.0))
         points = np.asfortranarray(scene.surfaces.together(scene.x, 0.0)[:size])
+        assert isinstance(pairing, Pairing)
         edges, faces = pairing.mesh.edges, pairing.mesh.faces
         assert len(pairs.corners) == len(found) == len(all_of) > 0
         for k in range(len(found)):

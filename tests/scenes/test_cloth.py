@@ -44,7 +44,8 @@ def test_throws_are_seeded_and_previews_deterministic() -> None:
 def test_the_choice_hangs_highest() -> None:
     mesh = cloth.cloth_mesh(cloth.COARSE)
     ends = [-0.2, 0.9, 0.4]
-    flights = [Animation(mesh, [0.0, 1.0], mesh.rest + np.array([[[0.0, 0.0, 0.0]], [[0.0, y, 0.0]]])) for y in ends]
+    paths = [mesh.rest + np.array([[[0.0, 0.0, 0.0]], [[0.0, y, 0.0]]]) for y in ends]
+    flights = [Animation(mesh, np.array([0.0, 1.0]), path) for path in paths]
     chosen = cloth.choose([cloth.Preview(CAUGHT, flight) for flight in flights])
     assert chosen.dropped == pytest.approx(cloth.FORK[1] - 0.9)
 

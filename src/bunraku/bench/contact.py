@@ -49,7 +49,7 @@ def bag(threads: int | None) -> Scene:
     with tempfile.TemporaryDirectory() as folder:
         prepared = prepare(write_demo("bag", Path(folder)))
     free = replace(prepared, contact=replace(prepared.contact, table=None))
-    return Scene("bag", prepared.job(threads), free.job(threads), 4, 20)
+    return Scene("bag", prepared.job(threads), free.job(threads), 4, 12)
 
 
 def ball(side: int, warm_up: int, frames: int) -> Callable[[int | None], Scene]:
@@ -67,11 +67,11 @@ def folded(threads: int | None) -> Scene:
     mesh = sheet(100)
     pose = _fold(_fold(mesh.rest, 0, 0.01), 2, 0.025)
     ground = Plane((float(pose[:, 1].min()) - 0.01) * _UP, _UP)
-    return _fall("10k folded twice", mesh, Contact(obstacles=[ground]), 2, 8, threads, pose)
+    return _fall("10k folded twice", mesh, Contact(obstacles=[ground]), 1, 4, threads, pose)
 
 
 SCENES: Mapping[str, Callable[[int | None], Scene]] = {
-    "bag": bag, "ball": ball(100, 2, 8), "folded": folded, "drape": ball(224, 1, 2),
+    "bag": bag, "ball": ball(100, 2, 4), "folded": folded, "drape": ball(224, 1, 1),
 }  # fmt: skip
 
 

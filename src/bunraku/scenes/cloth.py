@@ -35,7 +35,7 @@ _BOUGH = ((0.20, 1.02, -1.2), (0.30, 1.10, -0.3), (0.32, 1.08, 0.35), (0.24, 1.1
 _TWIGS = (((0.30, 1.10, -0.3), (0.70, 1.55, -0.42)), ((0.32, 1.08, 0.35), (0.72, 1.50, 0.42)))
 FORK = _BOUGH[1]
 """where the first twig leaves the bough [m]"""
-_BARK = {"friction": 0.9, "thickness": 0.002}
+_BARK, _THICKNESS = 0.9, 0.002  # friction, and what stays open [m]
 _REACH = 0.015  # [m] at most: a fifth of the preview's edges would be half a hand
 _TOLERANCE = 3e-4  # of the cloth's size
 CLOTH = ShellMaterial(
@@ -131,7 +131,7 @@ def _thrown(
 ) -> Job:  # fmt: skip
     start, velocity = first_pose(shell.rest, throw)
     reach = None if shell.point_count > COARSE[0] * COARSE[1] else _REACH
-    contact = Contact(obstacles=branch(), reach=reach, **_BARK) if touching else None
+    contact = Contact(thickness=_THICKNESS, friction=_BARK, reach=reach, obstacles=branch()) if touching else None
     return tracking_job(
         guide, shell, tests, material=CLOTH, start=start, velocity=velocity, threads=threads, tolerance=_TOLERANCE,
         contact=contact,
