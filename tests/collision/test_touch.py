@@ -12,6 +12,7 @@ from pairs import DT, PAIRS, REACH, STIFFNESS, Scene, crowd, dense, single, tria
 
 from bunraku.collision import Obstacle, Plane, Surfaces, Touch, sphere
 from bunraku.collision.barrier import slope
+from bunraku.collision.toolkit import Pairing
 from bunraku.contracts import Array, InputError, Points
 from bunraku.testing import falls_as, sheet
 
