@@ -166,11 +166,11 @@ def test_a_dress_is_carried_into_a_kick() -> None:
 
 
 def check_carried(shot: Shot) -> None:
-    """The body has gone a long way, the garment is still around its chest, and few vertices were ever pinched."""
+    """The chest has gone farther than it is wide, the garment is still around it, and few vertices were ever pinched."""
     body, pose = shot.body, shot.garment.pose
     chest = np.flatnonzero(np.linalg.norm(body.at(0.0) - [0.0, 1.15, 0.0], axis=1) < 0.15)
     middles = [body.at(frame.time)[chest].mean(axis=0) for frame in shot.frames]
-    assert np.linalg.norm(middles[-1] - middles[0]) > 0.4
+    assert np.linalg.norm(middles[-1] - middles[0]) > 0.3
     top = pose[:, 1] > 1.05
     away = [np.linalg.norm(x[top].mean(axis=0) - middle) for x, middle in zip(shot.points, middles, strict=True)]
     assert max(away) < 0.1

@@ -69,10 +69,10 @@ def test_sixteen_moments_blur_what_moves_and_nothing_else(moving: Study) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["bag_flowy", "bag_accordion"])
-def test_looks_run_to_their_end_and_differ_from_the_guide(name: str) -> None:
+def test_looks_run_and_differ_from_the_guide(name: str) -> None:
     """A crease's depth is 50 mm: a take that stays within a tenth of it of the guide has none."""
-    one = look_take(name)
-    assert one.take.frame_count == 49 and one.off() > 5.0
+    one = look_take(name, frames=(1, 15))
+    assert one.take.frame_count == 15 and one.off() > 5.0
 
 
 @pytest.mark.slow
