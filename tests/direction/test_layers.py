@@ -245,7 +245,8 @@ def on_a_slope(kind: str, angle: float, frictions: tuple[float, float]) -> tuple
         things = [Plane(np.zeros(3), UP, "slope") if kind == "plane" else Obstacle(wide, name="slope")]
     shell = TriMesh(np.concatenate(x), np.concatenate(faces))
     between = [Between(name, "slope", friction=mu) for name, mu in zip(("slow", "fast"), frictions, strict=True)]
-    contact = Contact(thickness=GAP, reach=reach, obstacles=things, parts=parts, between=between, friction=9.0)
+    contact = Contact(thickness=GAP, reach=reach, obstacles=things, parts=parts, between=between, friction=9.0,
+                      balance=0.0)  # fmt: skip
     gravity, felt = (9.81 * np.sin(angle), -9.81 * np.cos(angle), 0.0), {"preset": "felt", "drag": 0.0}
     take = track(standing(shell, 13), shell, None, material=felt, contact=contact, gravity=gravity, pins=pins,
                  threads=1, substeps=1, tolerance=1e-6, velocity="zero")  # fmt: skip

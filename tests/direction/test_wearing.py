@@ -166,7 +166,7 @@ def test_a_dress_is_carried_into_a_kick() -> None:
 
 
 def check_carried(shot: Shot) -> None:
-    """The chest has gone farther than it is wide, the garment is still around it, and few vertices were ever pinched."""
+    """The chest has gone farther than it is wide, the garment is still around it, few vertices were ever pinched."""
     body, pose = shot.body, shot.garment.pose
     chest = np.flatnonzero(np.linalg.norm(body.at(0.0) - [0.0, 1.15, 0.0], axis=1) < 0.15)
     middles = [body.at(frame.time)[chest].mean(axis=0) for frame in shot.frames]

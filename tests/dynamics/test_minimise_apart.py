@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import Outcome, Points, Vector
-from bunraku.dynamics.apart import _lowest, minimise_apart
+from bunraku.dynamics.apart import _end, _is_well_solved, _lowest, minimise_apart
+from bunraku.dynamics.frozen import Frozen
 from bunraku.dynamics.implicit_euler import _with_room
 from bunraku.dynamics.minimise import NewtonSettings, Progress
+from bunraku.dynamics.system import Mass
 
 OWN, DRAG = 3.0, 2.0
 """[N/m] of the point's own spring to zero, and of the one to the obstacle"""
@@ -180,6 +182,71 @@ def test_a_step_is_made_longer_only_where_the_longer_way_is_free(free: float, go
     found = _lowest(bowl, touch, run, step, before, 1.0, slope)  # type: ignore[arg-type]
     assert found == pytest.approx(gone, rel=1e-12)
     assert touch.shares == []  # it was asked
+
+
+@dataclass
+class Ending:
+    """½ x² at x = 1 with a last step of a given size along x, and a condition on y that is missed by a little."""
+
+    along: float
+    remaining: float = 1.0
+    about_to_hold: float = 0.0
+
+    def value(self, x: Points, multipliers: Vector) -> float:
+        return 0.5 * float(x[0, 0]) ** 2
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        return np.array([[x[0, 0], 0.0, 0.0]])
+
+    def left(self, gradient: Points, step: Points) -> float:
+        return self.remaining
+
+    def own_error(self, x: Points) -> float:
+        return 10.0
+
+    def undecided(self, x: Points, step: Points, within: float) -> float:
+        return self.about_to_hold
+
+    def direction(
+        self, x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
+    ) -> tuple[Points, Vector]:
+        assert exact and not fresh
+        return np.array([[self.along * gradient[0, 0], -x[0, 1], 0.0]]), np.array([7.0])
+
+
+@pytest.mark.parametrize(
+    ("along", "free", "ends", "x", "multiplier"),
+    [(-0.5, [1.0], True, 0.5, 7.0), (-3.0, [1.0, 1.0], True, 1.0, 5.0), (-0.5, [0.4, 1.0], True, 1.0, 5.0),
+     (-0.5, [0.4, 0.9], False, 1.0, 0.0)],
+    ids=["lower and free", "higher", "not free", "not even to the condition"],
+)  # fmt: skip
+def test_a_last_step_is_taken_whole_or_only_to_the_conditions(along, free, ends, x, multiplier) -> None:
+    run = Progress(np.array([[1.0, 1e-3, 0.0]]), np.zeros(1))
+    problem, touch = Ending(along), Dragging(shares=list(free))
+    assert _end(problem, touch, problem.direction, run, np.array([5.0])) is ends  # type: ignore[arg-type]
+    assert run.x[0].tolist() == [x, 0.0 if ends else 1e-3, 0.0]
+    assert run.multipliers[0] == multiplier
+
+
+@pytest.mark.parametrize(
+    ("balance", "problem", "well"),
+    [(0.2, Ending(-1.0), True), (0.05, Ending(-1.0), False), (0.0, Ending(-1.0, remaining=0.0), False),
+     (0.2, Ending(-1.0, about_to_hold=1e-6), False)],
+    ids=["a tenth of the step's error", "more than asked", "only by the tolerance", "a direction about to be met"],
+)  # fmt: skip
+def test_a_step_is_well_solved_beside_its_own_error(balance: float, problem: Ending, well: bool) -> None:
+    settings, x = NewtonSettings(length=1.0, balance=balance), np.zeros((1, 3))
+    assert _is_well_solved(problem, x, x, x, settings) is well  # type: ignore[arg-type]
+
+
+def test_what_is_left_is_the_mean_way_to_the_minimum_and_the_steps_own_error_half_of_the_bend() -> None:
+    """With inertia alone Newton's step is the way to y, and a point that goes to x instead was pushed there."""
+    generator = np.random.default_rng(3)
+    mass, y, x = generator.uniform(0.1, 2.0, size=5), generator.normal(size=(5, 3)), generator.normal(size=(5, 3))
+    problem = Frozen(Mass(mass), [], y, [], 0.1)
+    mean = np.sqrt(np.average(np.sum((x - y) ** 2, axis=1), weights=mass))
+    assert problem.left(problem.gradient(x, np.zeros(0)), y - x) == pytest.approx(mean, rel=1e-12)
+    assert problem.own_error(x) == pytest.approx(0.5 * mean, rel=1e-12)
 
 
 def test_pairs_that_were_are_kept_up_to_three_times_those_that_are_likely() -> None:

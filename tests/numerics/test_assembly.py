@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from bunraku.contracts import Array, Stencil
+from bunraku.contracts import Array, Integers, Stencil
 from bunraku.numerics import Pattern, Scatter, SymmetricProduct, default_threads, use_threads
 
 EPS = float(np.finfo(np.float64).eps)
@@ -122,3 +122,49 @@ def test_threads_are_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
         default_threads()
     monkeypatch.delenv("BUNRAKU_THREADS")
     assert default_threads() >= 1
+
+
+def springs(generator: np.random.Generator, points: int, count: int) -> tuple[Integers, Array]:
+    """(count, 4) points, some missing, and (count, 12, 12) blocks wᵢ wⱼ (k n nᵀ + t (I − n nᵀ))."""
+    corners = np.stack([generator.permutation(points)[:4] for _ in range(count)])
+    corners[generator.random(corners.shape) < 0.2] = -1
+    weights, normals = generator.normal(size=(count, 4)), generator.normal(size=(count, 3))
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    along = np.einsum("ma,mb->mab", normals, normals)
+    stiff = 3.0 * along + 0.5 * (np.eye(3) - along)
+    return corners, np.einsum("mi,mj,mab->miajb", weights, weights, stiff).reshape(count, 12, 12)
+
+
+def summed(corners: Integers, blocks: Array, points: int) -> Array:
+    out = np.zeros((3 * points, 3 * points))
+    for row, block in zip(corners, blocks, strict=True):
+        kept = np.repeat(row >= 0, 3)
+        unknowns = (3 * row[:, None] + np.arange(3)).reshape(-1)[kept]
+        out[np.ix_(unknowns, unknowns)] += block[np.ix_(kept, kept)]
+    return out
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_blocks_with_room_are_added_and_those_without_count_on_the_diagonal(seed: int) -> None:
+    """What has no room makes the sum no less stiff, and only on the diagonal's blocks."""
+    generator, points = np.random.default_rng(seed), 7
+    fixed = Pattern.of([Stencil(np.arange(3 * points).reshape(-1, 3))], 3 * points)
+    corners, blocks = springs(generator, points, 5)
+    first, second = np.triu_indices(points, 1)
+    exact = summed(corners, blocks, points)
+    whole = fixed.with_pairs(np.stack([first, second], axis=1))
+    values = np.zeros(len(whole.indices))
+    assert whole.add_blocks(values, corners, blocks) == 0
+    assert unpacked(whole, values) == pytest.approx(exact, abs=1e-12)
+    some = generator.random(len(first)) < 0.5
+    half = fixed.with_pairs(np.stack([first[some], second[some]], axis=1).reshape(-1, 2))
+    values = np.zeros(len(half.indices))
+    outside = half.add_blocks(values, corners, blocks)
+    allowed = np.eye(points, dtype=bool)
+    allowed[first[some], second[some]] = allowed[second[some], first[some]] = True
+    pairs = [(i, j) for row in corners for i in row for j in row if 0 <= i < j]
+    assert outside == sum(not allowed[i, j] for i, j in pairs)
+    more = unpacked(half, values) - exact
+    assert np.linalg.eigvalsh(more).min() > -1e-12
+    kept = np.kron(allowed & ~np.eye(points, dtype=bool), np.ones((3, 3), dtype=bool))
+    assert np.abs(more[kept]).max(initial=0.0) < 1e-12

@@ -71,11 +71,9 @@ class Gaps:
         moved = np.where(self.corners[:, :, None] >= 0, way[self.corners], 0.0)
         return np.einsum("mi,mij->mj", self.weights, moved)
 
-    def blocks(self, along: Vector, across: Vector | None = None) -> Array:
-        """(m, 12, 12)"""
-        out = np.empty((len(self.corners), 12, 12))
+    def blocks(self, along: Vector, across: Vector | None, out: Array) -> None:
+        """(m, 12, 12) of springs along the normals and, if there are any, across them."""
         _blocks(self.weights, self.normals, along, np.zeros(len(along)) if across is None else across, out)
-        return out
 
     def forces(self, along: Vector, across: Vector | None, way: Points) -> Points:
         """(n, 3) the blocks times `way` (n, 3), summed at the points."""

@@ -26,7 +26,7 @@ from .sewn import Sewn
 from .sliding import free_shares
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
-_MARGIN = 0.25  # share of the reach by which points may move before candidates are looked for again
+_MARGIN = 0.5  # share of the reach by which points may move before candidates are looked for again
 _MOST_ADVANCES = 1000  # along the way of one pair; what is reached then is free, if short: millions would take seconds
 KINDS = {"barrier": ipctk.NormalCollisions.IPC, "offset geometric": ipctk.NormalCollisions.OGC}
 """pairs as the toolkit counts them: each element with each [Li 2020], or each place of a surface once [Chen 2025]"""
@@ -183,19 +183,13 @@ class Pairing:
         if meeting is not None and meeting.pairs:
             filters.append(_meeting_filter(meeting.of(self.taken)))
 
-        def mesh(lift: float) -> Any:
-            out = ipctk.CollisionMesh(
-                np.asfortranarray(rest, dtype=np.float64), np.asfortranarray(edges, dtype=np.int32), whole
-            )
-            if filters:
-                out.can_collide = reduce(and_, filters)
-            if self.planes:
-                out.planes = [ipctk.Hyperplane(normal, point + lift * normal) for normal, point in self.planes]
-            return out
-
-        self.mesh = mesh(0.0)
-        # On the way to a plane the toolkit keeps no gap: planes higher by the gap stand in for it.
-        self._fenced = mesh(gap) if self.planes and gap > 0.0 else self.mesh
+        self.mesh = ipctk.CollisionMesh(
+            np.asfortranarray(rest, dtype=np.float64), np.asfortranarray(edges, dtype=np.int32), whole
+        )
+        if filters:
+            self.mesh.can_collide = reduce(and_, filters)
+        if self.planes:
+            self.mesh.planes = [ipctk.Hyperplane(normal, point) for normal, point in self.planes]
 
     def forget(self) -> None:
         """Begin anew: what is found afterwards does not depend on what was looked for before."""
@@ -217,17 +211,29 @@ class Pairing:
         """Elements that may be near at x, the points that take part: those of an earlier look, as long as no point has
         left it by its margin.
         """
-        if self._found is not None:
-            base, within, candidates = self._found
-            away = float(np.sqrt(np.max(np.sum((x - base) ** 2, axis=1), initial=0.0)))
-            if away + self._half(reach) <= within:
-                return candidates
+        if not len(self.faces) and self._above_planes(x).min(initial=np.inf) > reach:
+            return ipctk.Candidates()
+        known = self._known(reach, x)
+        if known is not None:
+            return known
         within = self._half(reach) + _MARGIN * self.reach
         candidates = ipctk.Candidates()
         candidates.build(self.mesh, x, within)
         self._leave_out_neighbours(candidates)
         self._found = np.array(x), within, candidates
         return candidates
+
+    def _known(self, reach: float, *places: Points) -> Any:
+        """The elements of the earlier look, if those are all that may be within reach at these places."""
+        if self._found is None:
+            return None
+        base, within, candidates = self._found
+        away = max(_longest(x - base) for x in places)
+        return candidates if away + self._half(reach) <= within else None
+
+    def _above_planes(self, x: Points) -> Array:
+        """(p, n) [m] how far points are above the gap of each plane; negative below."""
+        return np.array([(x - point) @ normal - self.gap for normal, point in self.planes]).reshape(-1, len(x))
 
     def _leave_out_neighbours(self, candidates: Any) -> None:
         """Elements sewn to each other. The toolkit's own filter asks vertices, and keeps a pair of elements unless all
@@ -255,21 +261,28 @@ class Pairing:
         Zero where something is within the gap already. `open_` [m] is what all pairs are known to keep beyond it at x.
         """
         x, end = self.columns(x), self.columns(end)
-        if any(((x - point) @ normal <= self.gap).any() for normal, point in self.planes):
-            return 0.0
+        above = self._share_above_planes(x, end)
+        if not len(self.faces) or above == 0.0:
+            return above
         found = self._toolkits_share(x, end)
         if found < 1.0 and self._ran_out(x, end, found, open_):
-            found = max(found, self._sliding_share(x, end))
-        return found
+            found = max(found, float(self._free_shares(x, end)[1].min(initial=1.0)))
+        return min(found, above)
+
+    def _share_above_planes(self, x: Points, end: Points) -> float:
+        """Of the way above planes, in closed form."""
+        high, low = self._above_planes(x), self._above_planes(end)
+        if (high <= 0.0).any():
+            return 0.0
+        falls = low < (1.0 - _RESCALING) * high
+        return float(np.min(_RESCALING * high[falls] / (high - low)[falls], initial=1.0))
 
     def _toolkits_share(self, x: Points, end: Points) -> float:
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
-            if self._sewn is None:
-                return float(ipctk.compute_collision_free_stepsize(self._fenced, x, end, self.gap, None, how))
-            on_the_way = self._on_the_way(x, end)
-            return float(on_the_way.compute_collision_free_stepsize(self._fenced, x, end, self.gap, how))
+            on_the_way = self._known(0.0, x, end) or self._on_the_way(x, end)
+            return float(on_the_way.compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
         finally:
             ipctk.set_num_threads(1)
 
@@ -277,17 +290,7 @@ class Pairing:
     def _ran_out(x: Points, end: Points, found: float, open_: float) -> bool:
         """Whether the toolkit may have stopped at its limit: it goes ahead by the distance left over the speed, and
         of the least one, `open_` [m], a known share is left to the end."""
-        longest = 2.0 * float(np.sqrt(np.max(np.sum((end - x) ** 2, axis=1), initial=0.0)))
-        return found * longest > (1.0 - _RESCALING) * _MOST_ADVANCES * open_
-
-    def _sliding_share(self, x: Points, end: Points) -> float:
-        """As `free_share`, by looking at every pair along the direction in which it is nearest."""
-        found = 1.0
-        for normal, point in self.planes:
-            high, low = (x - point) @ normal - self.gap, (end - point) @ normal - self.gap
-            falls = low < (1.0 - _RESCALING) * high
-            found = min(found, float(np.min(_RESCALING * high[falls] / (high - low)[falls], initial=1.0)))
-        return min(found, float(self._free_shares(x, end)[1].min(initial=1.0)))
+        return found * 2.0 * _longest(end - x) > (1.0 - _RESCALING) * _MOST_ADVANCES * open_
 
     def meeting(self, x: Points, end: Points, before: float) -> tuple[Integers, Vector]:
         """(m, 4) corners of the pairs that would meet `before` that share of the way, and (m,) at which share."""
@@ -307,7 +310,7 @@ class Pairing:
     def _on_the_way(self, x: Points, end: Points) -> Any:
         """Elements that may come near between x and `end`."""
         found = ipctk.Candidates()
-        found.build(self._fenced, x, end, 0.5 * self.gap)
+        found.build(self.mesh, x, end, 0.5 * self.gap)
         self._leave_out_neighbours(found)
         return found
 
@@ -333,6 +336,11 @@ def _meeting_filter(meeting: Meeting) -> Any:
 
     found = reduce(or_, [both_of(a) if a == b else one_of(a) & one_of(b) for a, b in meeting.pairs])
     return found if meeting.alone else ~found
+
+
+def _longest(way: Points) -> float:
+    """[m] of ways (n, 3)."""
+    return float(np.sqrt(np.max(np.sum(way * way, axis=1), initial=0.0)))
 
 
 def _kept(candidates: Sequence[Any], neighbours: Flags) -> list[Any]:

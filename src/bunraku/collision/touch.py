@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,8 +34,9 @@ _log = logging.getLogger(__name__)
 STIFFNESS = "contact.stiffness"
 """the key of State.memory under which the shell's stiffness, to which the barrier is scaled, is carried on"""
 _HOLD = 10.0  # stiffness of what holds a pinched vertex over that of the shell's points
-_LIKELY = 3.0  # times the reach within which pairs get room in the matrix: a larger pattern, but half as many of them
+_LIKELY = 2.0  # times the reach within which pairs get room in the matrix: a larger pattern, but half as many of them
 _ALONE = 0.9  # of the share at which obstacles would touch a shell that stands
+_RECENT = 3  # places of which is kept what is near
 _CERTAIN = 0.99  # share of a distance that rounding does not reach
 
 
@@ -82,7 +84,7 @@ class Touch:
     slowed: Slowed = field(default_factory=Slowed.none, repr=False)
     """pairs that cut steps short"""
     _held: Held = field(default_factory=Held.none, repr=False)
-    _place: _Place | None = field(default=None, repr=False)
+    _places: deque[_Place] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
     _lagged: list[tuple[Gaps, Vector, Vector | float, Rubbing]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -93,7 +95,8 @@ class Touch:
         now, beyond = self._obstacles(0.0), 0.5 * self.surfaces.felt_within
         self._held = self._held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, beyond))
         self._pairings = self.surfaces.pairings_without(self._held.vertices)
-        self._place = self._lagged = None
+        self._places.clear()
+        self._lagged = None
 
     def pinch(self, x: Points, *, last: bool = False) -> bool:
         """Take for pinched what is between obstacles that will leave no room; as the last resort, if there is none,
@@ -209,20 +212,21 @@ class Touch:
 
     def blocks(self, x: Points) -> tuple[Integers, Array]:
         """(m, 4) corners on the shell, −1 elsewhere, and (m, 12, 12) positive semi-definite blocks [N/m]."""
-        place = self._at(x, 0.0)
-        corners, blocks = [np.zeros((0, 4), np.int64)], [np.zeros((0, 12, 12))]
+        place, way = self._at(x, 0.0), self._way(self._points(x, 0.0))
+        springs: list[tuple[Gaps, Vector, Vector | None]] = []
         for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
-            corners.append(gaps.corners)
-            blocks.append(gaps.blocks(stiff))
-        way = self._way(place.points)
+            springs.append((gaps, stiff, None))
         for gaps, force, coefficient, _ in self._rubbings():
-            corners.append(gaps.corners)
-            across = gaps.rubbing(force, coefficient, way, self._still)
-            blocks.append(gaps.blocks(np.zeros(len(force)), across))
-        corners += [self._held.corners, self.slowed.corners]
-        blocks += [self._held.blocks(self._grip), self.slowed.blocks(self._own)]
-        whole = np.concatenate(corners)
-        return np.where(whole < self.surfaces.count, whole, -1), np.concatenate(blocks)
+            springs.append((gaps, np.zeros(len(force)), gaps.rubbing(force, coefficient, way, self._still)))
+        whole = np.concatenate([*(gaps.corners for gaps, _, _ in springs), self._held.corners, self.slowed.corners])
+        # Hundreds of megabytes where layers lie on each other: filled where they stay.
+        blocks, done = np.empty((len(whole), 12, 12)), 0
+        for gaps, along, across in springs:
+            gaps.blocks(along, across, blocks[done : done + len(along)])
+            done += len(along)
+        blocks[done : done + len(self._held)] = self._held.blocks(self._grip)
+        blocks[done + len(self._held) :] = self.slowed.blocks(self._own)
+        return np.where(whole < self.surfaces.count, whole, -1), blocks
 
     def likely(self, x: Points) -> Integers:
         """(p, 2) pairs of vertices of the shell that are within three times the reach, or rub."""
@@ -333,13 +337,15 @@ class Touch:
         return points - np.concatenate([self.start, self._from])[: len(points)]
 
     def _at(self, x: Points, ahead: float) -> _Place:
-        """The near pairs at x, found once."""
+        """The near pairs at x, found once; a search comes back to one of the places it has looked at."""
         points = self._points(x, ahead)
-        if self._place is None or not np.array_equal(self._place.points, points):
-            with self._spending("near"):
-                nears = [pairing.near(points[:size]) for pairing, size in self._pairings]
-            self._place = _Place(points, nears)
-        return self._place
+        for place in self._places:
+            if np.array_equal(place.points, points):
+                return place
+        with self._spending("near"):
+            nears = [pairing.near(points[:size]) for pairing, size in self._pairings]
+        self._places.appendleft(_Place(points, nears))
+        return self._places[0]
 
     def _pressure(self, place: _Place) -> Points:
         if place.gradient is None:

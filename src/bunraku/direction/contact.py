@@ -21,8 +21,13 @@ _LEAST_REACH = 0.1  # of a fifth of the mean edge, where a few short edges are n
 _LEAST_OF_EDGE = 1e-3  # of a reach that is given: about what a converged step may still be off
 PRESS = 0.02
 """how hard a guide presses surfaces against each other before it yields: the strain that would take"""
+BALANCE = 0.2
+"""what is left of a step's solve over the step's own error: what halving the step would change is not seen to differ"""
 Thing = Obstacle | Plane | Animation | TriMesh
-_RANGES = (("thickness", 1e6, " m"), ("friction", MOST_FRICTION, ""), ("press", 10.0, ""), ("reach", 1e6, " m"))
+_RANGES = (
+    ("thickness", 1e6, " m"), ("friction", MOST_FRICTION, ""), ("press", 10.0, ""), ("reach", 1e6, " m"),
+    ("balance", 1.0, ""),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,8 @@ class Contact:
     reach: float | None = None
     """[m] at which surfaces begin to feel each other; None: a fifth of the shell's mean edge, less where it is
     nearer to itself than that at rest"""
+    balance: float = BALANCE
+    """a step is solved until what is left is this share of the error it makes by its length; 0: to the tolerance"""
     parts: Mapping[str, Sequence[int] | Integers] = field(default_factory=dict)
     """garments of the shell: name → vertices (v,), each standing for the whole connected piece that has it"""
     layers: Sequence[str] = ()

@@ -24,6 +24,8 @@ _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked w
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
 _WHOLE = 0.7  # of a share, or more up to twice that, which a parabola asks for: all of it will do
+_HARDLY = 1e-4  # share of the size: a condition missed by less may yet be met
+_DECIDED = 1e-8  # share of the size by which such a condition may still move
 _CROWDED = 0.2  # share of a step below which obstacles wait for the shell to make room
 
 
@@ -40,6 +42,18 @@ class Problem(Protocol):
 
     def missing(self, x: Points) -> Vector:
         """(r,) J x − c of hard conditions, 0 for others."""
+        ...
+
+    def left(self, gradient: Points, step: Points) -> float:
+        """[m] how far x is from the minimum, in the mean, by Newton's step (n, 3) from it."""
+        ...
+
+    def own_error(self, x: Points) -> float:
+        """[m] the error, in the mean, that a step to x makes however well it is solved."""
+        ...
+
+    def undecided(self, x: Points, step: Points, within: float) -> float:
+        """[m] the most that a step (n, 3) moves a condition that yields by less than `within` [m]."""
         ...
 
     def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
@@ -94,12 +108,15 @@ def _minimise(
         if problem.revise(run.x, multipliers, step):
             age, before, run.multipliers = settings.reuse, None, multipliers
             continue
+        on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
         if run.last_step <= small and touch.arrived and not touch.slows:
             exact, multipliers = direction(run.x, whole, run.multipliers, fresh=False, exact=True)
             if touch.max_step(run.x, exact) >= 1.0:
                 run.x, run.multipliers = run.x + exact, multipliers
                 return Outcome.CONVERGED
-        on_the_way = not touch.arrived or float(np.abs(problem.missing(run.x)).max(initial=0.0)) > small
+        elif not (on_the_way or touch.slows) and _is_well_solved(problem, run.x, gradient, step, settings):
+            if _end(problem, touch, direction, run, multipliers):
+                return Outcome.CONVERGED
         along = step if on_the_way else conjugate(gradient, step, before)
         slope = None if on_the_way else float(np.sum(along * gradient))
         share = _search(problem, touch, run, along, multipliers, slope)
@@ -126,6 +143,31 @@ def _minimise(
         # What holds the shell up may be the shell itself: then the obstacles need not wait for it.
         touch.go_alone(run.x)
     return Outcome.ITERATION_LIMIT if touch.arrived else Outcome.NOT_CONVERGED
+
+
+def _is_well_solved(problem: Problem, x: Points, gradient: Points, step: Points, settings: NewtonSettings) -> bool:
+    """Whether what is left is little beside the error that the step makes by its length: halving the step would change
+    more. Directions do not count by that measure: none may be about to be met."""
+    if settings.balance == 0.0 or problem.left(gradient, step) > settings.balance * problem.own_error(x):
+        return False
+    return problem.undecided(x, step, _HARDLY * settings.length) <= _DECIDED * settings.length
+
+
+def _end(problem: Problem, touch: Touching, direction: Direction, run: Progress, multipliers: Vector) -> bool:
+    """Take the last step whole if that is free and lowers the energy, else only bring the conditions to full precision;
+    whether the way was free."""
+    none = np.zeros_like(multipliers)
+    gradient = problem.gradient(run.x, run.multipliers)
+    step, exact = direction(run.x, gradient, run.multipliers, fresh=False, exact=True)
+    whole = touch.max_step(run.x, step) >= 1.0
+    if whole and problem.value(run.x + step, none) <= problem.value(run.x, none):
+        run.x, run.multipliers = run.x + step, exact
+        return True
+    step, _ = direction(run.x, np.zeros_like(step), none, fresh=False, exact=True)
+    if touch.max_step(run.x, step) < 1.0:
+        return False
+    run.x, run.multipliers = run.x + step, multipliers
+    return True
 
 
 def _search(

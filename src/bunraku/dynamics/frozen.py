@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +16,8 @@ from bunraku.contracts import Array, Energy, Flags, LinearRows, Points, Sparse, 
 from .pressing import Pressed, Presses
 from .system import Mass
 from .yielding import Yielding
+
+_RECENT = 3  # places of which a value is kept: a search looks at two or three
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,21 +37,31 @@ class Frozen:
     touch: Touching | None = None
     presses: Presses | None = None
     """of the conditions with a cap, where there is contact"""
+    _valued: deque[tuple[Points, float]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
 
     def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
         """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are.
 
         With contact, the obstacles have gone that share further `ahead`.
         """
-        away = x - self.target
-        total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
-        total += sum(energy.value(x) for energy in self.energies)
+        total = self._own_value(x)
         stretch, hard = self.stretch(x), self.hard
         spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness)
         total += 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
         if self.touch is not None:
             total += self.touch.value(x, ahead)
         return total + self.yielding.value(stretch)
+
+    def _own_value(self, x: Points) -> float:
+        """[J] of inertia and energies; a search asks again for the place where the one before ended."""
+        for where, found in self._valued:
+            if np.array_equal(where, x):
+                return found
+        away = x - self.target
+        total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
+        total += sum(energy.value(x) for energy in self.energies)
+        self._valued.appendleft((x, total))
+        return total
 
     def gradient(self, x: Points, multipliers: Vector) -> Points:
         """(n, 3) of Φ with the springs, plus Jᵀλ of the hard conditions."""
@@ -69,8 +82,27 @@ class Frozen:
         spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * stretch
         return self.yielding.pull(stretch, np.where(np.isinf(self.stiffness), multipliers, spring))
 
+    def left(self, gradient: Points, step: Points) -> float:
+        """[m] the mean by mass of how far x is from the minimum, by Newton's step (n, 3) from it.
+
+        √(2 (Φ − Φ*)/m) dt, with Newton's decrement for the energy that is left: at least the mean, since nothing is
+        softer than inertia, and in practice hardly more.
+        """
+        return self.dt * float(np.sqrt(max(-np.sum(gradient * step), 0.0) / self.mass.lumped.sum()))
+
+    def own_error(self, x: Points) -> float:
+        """[m] the mean by mass of the error that a step to x makes by its length: half of what x − y is."""
+        away = x - self.target
+        return 0.5 * float(np.sqrt(max(np.sum(away * self.mass.times(away)), 0.0) / self.mass.lumped.sum()))
+
+    def undecided(self, x: Points, step: Points, within: float) -> float:
+        """[m] the most that a step (n, 3) moves a condition that yields by less than `within` [m]."""
+        rows = self.yielding.nearly_met(self.stretch(x), within)
+        return float(np.abs(self.jacobian[rows] @ step.reshape(-1)).max()) if len(rows) else 0.0
+
     def follow(self, x: Points) -> dict[str, Array]:
         """Take x for where the solve has come to; returns what that changes in the state's memory."""
+        self._valued.clear()
         return {key: value for energy in self.energies for key, value in energy.follow(x).items()}
 
     def revise(self, x: Points, multipliers: Vector, step: Points | None = None) -> bool:
@@ -152,6 +184,15 @@ class Watched:
         found = self.problem.gradient(x, multipliers)
         self.seconds["gradient"] += time.perf_counter() - begin
         return found
+
+    def left(self, gradient: Points, step: Points) -> float:
+        return self.problem.left(gradient, step)
+
+    def own_error(self, x: Points) -> float:
+        return self.problem.own_error(x)
+
+    def undecided(self, x: Points, step: Points, within: float) -> float:
+        return self.problem.undecided(x, step, within)
 
     def distance(self, x: Points) -> float:
         return self.problem.distance(x)

@@ -51,6 +51,7 @@ line search's and Newton's look at the energies"""
 
 
 _MOST_ROOM = 3  # times the pairs that are likely now
+_MOST_OUTSIDE = 0.1  # parts a near pair that may count on the diagonal before the matrix is analysed anew
 
 
 class ImplicitEuler:
@@ -247,8 +248,8 @@ class ImplicitEuler:
             bend = problem.yielding.compliance(problem.stretch(x), multipliers)
         border = problem.jacobian.data if problem.rows else None
         loose = None if problem.touch is None else problem.touch.blocks(x)
-        if not saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose):
-            assert problem.touch is not None
+        outside = saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose)
+        if problem.touch is not None and loose is not None and outside > _MOST_OUTSIDE * len(loose[0]):
             self._pairs = _with_room(self._pairs, problem.touch.likely(x))
             saddle.reserve(self._pairs)
             saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose)

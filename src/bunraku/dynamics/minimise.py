@@ -35,6 +35,8 @@ class NewtonSettings:
     """iterations that share one factorisation"""
     single: bool = True
     """factorise in single precision, refine in double"""
+    balance: float = 0.0
+    """with contact, converged also when what is left is below this share of the error that the step itself makes"""
 
 
 class Problem(Protocol):

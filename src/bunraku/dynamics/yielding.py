@@ -104,6 +104,11 @@ class Yielding:
         out[self.triples[self._active]] = True
         return out
 
+    def nearly_met(self, stretch: Vector, within: float) -> Integers:
+        """(m,) rows of conditions that yield by less than that [m]: they may be about to hold again."""
+        rows = self.triples[self._active & ~self._springs]
+        return rows[np.linalg.norm(stretch[rows], axis=1) < within].reshape(-1)
+
     def value(self, stretch: Vector) -> float:
         """Σ F (η − δ) of the conditions that yield [J]."""
         r = stretch[self.triples[self._active]]

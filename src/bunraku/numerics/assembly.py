@@ -102,38 +102,63 @@ class Pattern:
         _gather(self.starts, self.sources, flat, values)
         return values
 
-    def add_blocks(self, values: Vector, corners: Integers, blocks: Array) -> bool:
-        """Add blocks (m, 3k, 3k) on points (m, k), −1 for none, to the values; whether there was room for all.
+    def add_blocks(self, values: Vector, corners: Integers, blocks: Array) -> int:
+        """Add blocks (m, 3k, 3k) on points (m, k), −1 for none, to the values; how many 3 × 3 parts found no room.
 
-        One after the other, so that the bytes are the same each time.
+        Such a part B of two points must be a number times a positive semi-definite matrix; |B| is added to both their
+        diagonals instead. That is no less stiff than what was given, so the sum stays positive. Blocks come one after
+        the other, so that the bytes are the same each time.
         """
-        return bool(_add_blocks(self.indptr, self.indices, corners, blocks, values))
+        return int(_add_blocks(self.indptr, self.indices, corners, blocks, values))
 
 
 @numba.njit(cache=True)
 def _add_blocks(indptr, indices, corners, blocks, values):
+    outside = 0
     for m in range(len(corners)):
         for i in range(corners.shape[1]):
             for j in range(corners.shape[1]):
                 first, second = 3 * corners[m, i], 3 * corners[m, j]
                 if first < 0 or second < first:
                     continue
-                for a in range(3):
-                    row, skip = first + a, a if first == second else 0
-                    low, high = indptr[row], indptr[row + 1]
-                    while low < high:  # where the columns of the second point begin
-                        middle = (low + high) // 2
-                        if indices[middle] < second + skip:
-                            low = middle + 1
-                        else:
-                            high = middle
-                    if low >= indptr[row + 1] or indices[low] != second + skip:
-                        return False
-                    for b in range(skip, 3):
-                        if indices[low + b - skip] != second + b:
-                            return False
-                        values[low + b - skip] += blocks[m, 3 * i + a, 3 * j + b]
-    return True
+                block = blocks[m, 3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
+                if _has_room(indptr, indices, first, second):
+                    _add(indptr, indices, first, second, block, 1.0, values)
+                else:
+                    outside += 1
+                    sign = 1.0 if block[0, 0] + block[1, 1] + block[2, 2] > 0.0 else -1.0
+                    _add(indptr, indices, first, first, block, sign, values)
+                    _add(indptr, indices, second, second, block, sign, values)
+    return outside
+
+
+@numba.njit(cache=True)
+def _begin(indptr, indices, row, column):
+    """Where the entries of a row from a column on begin."""
+    low, high = indptr[row], indptr[row + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < column:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@numba.njit(cache=True)
+def _has_room(indptr, indices, first, second):
+    """Whether there are entries for all of the 3 × 3 block between two points; room comes for whole blocks."""
+    found = _begin(indptr, indices, first, second)
+    return found < indptr[first + 1] and indices[found] == second
+
+
+@numba.njit(cache=True)
+def _add(indptr, indices, first, second, block, factor, values):
+    for a in range(3):
+        skip = a if first == second else 0
+        found = _begin(indptr, indices, first + a, second + skip)
+        for b in range(skip, 3):
+            values[found + b - skip] += factor * block[a, b]
 
 
 def _entries(stencil: Stencil) -> tuple[Integers, Integers, Integers]:

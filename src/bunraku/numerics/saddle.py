@@ -99,11 +99,11 @@ class SaddleSystem:
     def assemble(
         self, blocks: Sequence[Array], stiffness: Vector, *, border: Vector | None = None,
         compliance: Array | None = None, loose: tuple[Integers, Array] | None = None,
-    ) -> bool:  # fmt: skip
+    ) -> int:  # fmt: skip
         """Take what `factor` takes; equilibrate.
 
-        `loose` are blocks (m, 3k, 3k) on points (m, k) that may be others each time; False if `reserve` has made no
-        room for one of them, and then nothing is taken.
+        `loose` are blocks (m, 3k, 3k) on points (m, k) that may be others each time; returned is for how many of their
+        3 × 3 parts `reserve` has made no room: these count on the diagonal.
         """
         weight, slack = _split_stiffness(stiffness)
         self._weight = weight
@@ -112,12 +112,11 @@ class SaddleSystem:
         if len(self._triples):
             together.append(np.zeros((len(self._triples), 3, 3)) if compliance is None else -compliance)
         values = self.pattern.assemble([*blocks, bordering, -slack[:, None, None], *together], self._buffer)
-        if loose is not None and not self.pattern.add_blocks(values, *loose):
-            return False
+        outside = 0 if loose is None else self.pattern.add_blocks(values, *loose)
         scale = self._equilibration(values)
         _scale(self.pattern.indptr, self.pattern.indices, values, scale)
         self._values, self._scale = values, scale
-        return True
+        return outside
 
     def refactor(self) -> None:
         """Factorise the assembled matrix (again)."""

@@ -14,7 +14,7 @@ from typing import Any
 from bunraku.collision import Between, Obstacle, Plane, capsule, sphere
 from bunraku.contracts import InputError, Integers
 from bunraku.direction import Contact
-from bunraku.direction.contact import PRESS
+from bunraku.direction.contact import BALANCE, PRESS
 
 from .findings import Place
 from .kinds import Choice, Flag, ListOf, Number, Text
@@ -73,6 +73,11 @@ class ContactTable:
     reach: float | None = key(
         _LENGTH, "at which surfaces begin to feel each other", None, otherwise="a fifth of the shell's mean edge"
     )
+    balance: float = key(
+        Number(0.0, 1.0),
+        "a step is solved until what is left is this share of the error it makes by its length; 0: to the tolerance",
+        BALANCE,
+    )
     self_contact: bool = key(Flag(), "whether the shell feels itself", True, name="self")
     layers: tuple[str, ...] = key(
         ListOf(_NAME, what="a list of names, such as ['shirt', 'coat']"),
@@ -93,7 +98,7 @@ class ContactTable:
     def at(self, obstacles: tuple[Obstacle | Plane, ...], parts: Mapping[str, Integers]) -> Contact:
         """The contact with those obstacles, of a shell that has those parts."""
         return Contact(
-            thickness=self.thickness, friction=self.friction, press=self.press, reach=self.reach,
+            thickness=self.thickness, friction=self.friction, press=self.press, reach=self.reach, balance=self.balance,
             self_contact=self.self_contact, obstacles=obstacles, parts=parts, layers=self.layers,
             between=[one.between for one in self.between],
         )  # fmt: skip

@@ -134,7 +134,10 @@ def tracking_job(
     conditions = (*averages, *holding.at(first))
     air = air_of(shell, blend, first, time, wind, pressure, gas)
     forces = Forces.of(shell, blend, knobs, mass.lumped, firmly_held(shell, pins), air)
-    newton = NewtonSettings(knobs.iterations, knobs.tolerance, shell.size, single=knobs.single)
+    newton = NewtonSettings(
+        knobs.iterations, knobs.tolerance, shell.size, single=knobs.single,
+        balance=0.0 if contact is None else contact.balance,
+    )  # fmt: skip
     system = System(mass, forces.all, conditions, surfaces)
     weightless = replace(system, energies=forces.elastic)
     worn = None
