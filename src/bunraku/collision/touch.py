@@ -344,7 +344,7 @@ class Touch:
                 return place
         with self._spending("near"):
             nears = [pairing.near(points[:size]) for pairing, size in self._pairings]
-        self._places.appendleft(_Place(points, nears))
+        self._places.appendleft(_Place(points.copy(), nears))
         return self._places[0]
 
     def _pressure(self, place: _Place) -> Points:

@@ -60,7 +60,7 @@ class Frozen:
         away = x - self.target
         total = float(np.sum(away * self.mass.times(away))) / (2.0 * self.dt**2)
         total += sum(energy.value(x) for energy in self.energies)
-        self._valued.appendleft((x, total))
+        self._valued.appendleft((x.copy(), total))
         return total
 
     def gradient(self, x: Points, multipliers: Vector) -> Points:

@@ -22,8 +22,6 @@ PARTS = {
 }
 """a part of the bag: names of joints that may drive it, capitals and signs aside, the best first"""
 _HIPS_UP = 0.40  # where the bag's hips are, as a share of its height
-_HANDS_FOLLOW = 0.35  # share of a hand's way that the bag's short arms go
-_REACH = 0.16  # [m] no foot or hand is drawn further than this from where the trunk alone would carry it
 _SOLES = 0.02  # [m] what of the bag at rest lies lower is its soles
 _JUMP, _SUDDEN = 0.1, 4.0
 """a first sample is a T-pose put before where a joint leaves it by so large a share of the height, so suddenly"""
@@ -43,14 +41,15 @@ class _Driven:
     """(t,) [m] of the skeleton's feet over the lowest they come"""
 
 
-def mocap_bag(skeleton: Skeleton, rate: float = 24.0) -> Animation:
+def mocap_bag(skeleton: Skeleton, rate: float = 24.0, *, reach: float = 0.16, hands: float = 0.35) -> Animation:
     """The guide: a skeleton's whole motion, begun at the origin and turned to begin facing +z.
 
     The skeleton is scaled so that its hips stand where the bag's are, whatever its unit. A T-pose put before the
-    motion, as in the CMU files, is left out.
+    motion, as in the CMU files, is left out. No foot or hand is drawn further than the `reach` [m] from where the trunk
+    alone would carry it; the bag's short arms go that share of the `hands`' way.
     """
     mesh, times = bag_mesh(), _moments(skeleton, rate)
-    driven = _drive(skeleton, times, _HIPS_UP * float(np.ptp(mesh.rest[:, 1])))
+    driven = _drive(skeleton, times, _HIPS_UP * float(np.ptp(mesh.rest[:, 1])), reach, hands)
     points = _carried(mesh.rest, driven)
     # The bag's legs are shorter than a body's: while it is upright it is put on its feet.
     off = driven.lowest - points[:, mesh.rest[:, 1] < _SOLES, 1].min(axis=1)
@@ -81,7 +80,7 @@ def _joints(skeleton: Skeleton) -> dict[str, int]:
     return found
 
 
-def _drive(skeleton: Skeleton, times: Vector, hips_up: float) -> _Driven:
+def _drive(skeleton: Skeleton, times: Vector, hips_up: float, reach: float, hands: float) -> _Driven:
     joints = _joints(skeleton)
     bind, worlds = skeleton.bind, skeleton.worlds(times)
     stood = bind[joints["hips"], 1, 3] - 0.5 * (bind[joints["left foot"], 1, 3] + bind[joints["right foot"], 1, 3])
@@ -97,11 +96,11 @@ def _drive(skeleton: Skeleton, times: Vector, hips_up: float) -> _Driven:
     hips, trunk = places[:, joints["hips"]], to_front @ turns[:, [joints["hips"], joints["chest"]]].swapaxes(0, 1)
     limbs = []
     for part, share in (("left foot", 1.0), ("right foot", 1.0), ("left hand", None), ("right hand", None)):
-        follows, carrier = (share, trunk[0]) if share else (_HANDS_FOLLOW, trunk[1])
+        follows, carrier = (share, trunk[0]) if share else (hands, trunk[1])
         at_rest = bind[joints[part], :3, 3] - bind[joints["hips"], :3, 3]
         way = scale * follows * (places[:, joints[part]] - hips - carrier @ at_rest)
         far = np.linalg.norm(way, axis=1, keepdims=True)
-        limbs.append(way * _REACH / np.hypot(_REACH, far))
+        limbs.append(way * reach / np.hypot(reach, far))
     begin = np.array([hips[0, 0], 0.0, hips[0, 2]])
     feet = [joints["left foot"], joints["right foot"]]
     lowest = places[:, feet, 1].min(axis=1) - places[:, feet, 1].min()
