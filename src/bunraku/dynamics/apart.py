@@ -189,7 +189,7 @@ def _search(
         share = _lowest(problem, touch, run, step, before, share, slope)
     for _ in range(_MOST_CUTS):
         x = run.x + share * step
-        ahead = problem.value(x, none, share) + (1.0 - share) * missed
+        ahead = problem.value(x, none, share) + abs(1.0 - share) * missed
         if ahead <= before + _ROUNDING * abs(before):
             return share
         if not touch.arrived:
