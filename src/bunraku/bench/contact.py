@@ -29,6 +29,7 @@ from .step import sheet
 from .tracks import machine
 
 _RATE = 24.0
+_BALANCE = 0.2  # as the demos of the bag have it
 _UP = np.array([0.0, 1.0, 0.0])
 PARTS = ("near", "potential", "blocks", "way", "assemble", "factor", "solve")
 
@@ -53,7 +54,7 @@ def bag(threads: int | None) -> Scene:
 
 
 def ball(
-    side: int, warm_up: int, frames: int, *, balance: float = Contact.balance, substeps: int = 2
+    side: int, warm_up: int, frames: int, *, balance: float = _BALANCE, substeps: int = 2
 ) -> Callable[[int | None], Scene]:
     """A sheet of side² vertices that falls onto a ball."""
 
@@ -71,7 +72,7 @@ def folded(threads: int | None) -> Scene:
     mesh = sheet(100)
     pose = _fold(_fold(mesh.rest, 0, 0.01), 2, 0.025)
     ground = Plane((float(pose[:, 1].min()) - 0.01) * _UP, _UP)
-    return _fall("10k folded twice", mesh, Contact(obstacles=[ground]), 1, 4, threads, pose)
+    return _fall("10k folded twice", mesh, Contact(obstacles=[ground], balance=_BALANCE), 1, 4, threads, pose)
 
 
 SCENES: Mapping[str, Callable[[int | None], Scene]] = {

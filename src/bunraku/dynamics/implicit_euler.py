@@ -66,6 +66,7 @@ class ImplicitEuler:
         self._saddle: SaddleSystem | None = None
         self._pressing: Presses | None = None
         self._pairs = np.zeros((0, 2), np.int64)
+        self._outside = 0  # parts of pairs that count on the diagonal of the last factor
 
     def with_settings(self, **changes: Any) -> ImplicitEuler:
         """The same system, solved another way."""
@@ -213,8 +214,9 @@ class ImplicitEuler:
         def direction(
             x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
         ) -> tuple[Points, Vector]:
-            if fresh:
-                self.factorise(problem, x, seconds, multipliers)
+            # On the diagonal a pair holds on to the world: the last step, which brings momentum back, has room for all.
+            if fresh or (exact and self._outside):
+                self.factorise(problem, x, seconds, multipliers, whole=exact)
             step, change = self.direct(problem, x, gradient, exact, seconds)
             return step, change + problem.forces(x, multipliers)
 
@@ -237,9 +239,10 @@ class ImplicitEuler:
         return {"vertex": worst, "position": x[worst].tolist(), "imbalance": float(pull[worst])}
 
     def factorise(
-        self, problem: Frozen, x: Points, seconds: dict[str, float], multipliers: Vector | None = None
-    ) -> None:
-        """Assemble and factorise at x; adds what it took to `seconds`."""
+        self, problem: Frozen, x: Points, seconds: dict[str, float], multipliers: Vector | None = None, *,
+        whole: bool = False,
+    ) -> None:  # fmt: skip
+        """Assemble and factorise at x, with room for all pairs if `whole`; adds what it took to `seconds`."""
         begin = time.perf_counter()
         saddle = self._saddle or self._analyse(problem)
         blocks = problem.blocks(x)
@@ -248,11 +251,13 @@ class ImplicitEuler:
             bend = problem.yielding.compliance(problem.stretch(x), multipliers)
         border = problem.jacobian.data if problem.rows else None
         loose = None if problem.touch is None else problem.touch.blocks(x)
-        outside = saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose)
-        if problem.touch is not None and loose is not None and outside > _MOST_OUTSIDE * len(loose[0]):
+        given = {"border": border, "compliance": bend, "loose": loose}
+        self._outside = saddle.assemble(blocks, problem.stiffness, **given)
+        allowed = 0.0 if whole or loose is None else _MOST_OUTSIDE * len(loose[0])
+        if problem.touch is not None and self._outside > allowed:
             self._pairs = _with_room(self._pairs, problem.touch.likely(x))
             saddle.reserve(self._pairs)
-            saddle.assemble(blocks, problem.stiffness, border=border, compliance=bend, loose=loose)
+            self._outside = saddle.assemble(blocks, problem.stiffness, **given)
         assembled = time.perf_counter()
         saddle.refactor()
         seconds["assemble"] += assembled - begin

@@ -131,10 +131,7 @@ def _thrown(
 ) -> Job:  # fmt: skip
     start, velocity = first_pose(shell.rest, throw)
     reach = None if shell.point_count > COARSE[0] * COARSE[1] else _REACH
-    contact = None
-    if touching:
-        # Whether a throw is caught hangs by a thread: solved to the tolerance, it does not hang on the solver too.
-        contact = Contact(thickness=_THICKNESS, friction=_BARK, reach=reach, obstacles=branch(), balance=0.0)
+    contact = Contact(thickness=_THICKNESS, friction=_BARK, reach=reach, obstacles=branch()) if touching else None
     return tracking_job(
         guide, shell, tests, material=CLOTH, start=start, velocity=velocity, threads=threads, tolerance=_TOLERANCE,
         contact=contact,

@@ -14,7 +14,7 @@ from typing import Any
 from bunraku.collision import Between, Obstacle, Plane, capsule, sphere
 from bunraku.contracts import InputError, Integers
 from bunraku.direction import Contact
-from bunraku.direction.contact import BALANCE, PRESS
+from bunraku.direction.contact import PRESS
 
 from .findings import Place
 from .kinds import Choice, Flag, ListOf, Number, Text
@@ -76,7 +76,7 @@ class ContactTable:
     balance: float = key(
         Number(0.0, 1.0),
         "a step is solved until what is left is this share of the error it makes by its length; 0: to the tolerance",
-        BALANCE,
+        0.0,
     )
     self_contact: bool = key(Flag(), "whether the shell feels itself", True, name="self")
     layers: tuple[str, ...] = key(

@@ -43,7 +43,7 @@ DEMOS: dict[str, Demo] = {
             "material": {"young": 1e6, "poisson": 0.3, "thickness": 5e-4, "density": 400.0},
         },
         # 0.4 mm: folds that slide on each other take many iterations at the default tolerance.
-        physics={"tolerance": 4e-4, "contact": {"friction": 0.2}},
+        physics={"tolerance": 4e-4, "contact": {"friction": 0.2, "balance": 0.2}},
         style=dyed((0.24, 0.42, 0.66)),
     ),
     "tunic": Demo(

@@ -56,7 +56,7 @@ _GALE = {"velocity": [-10.0, 1.0, -3.0], "turbulence": 0.5, "size": 0.4, "seed":
 
 
 # Much thinner to the touch than the plastic is: its folds are tighter than that.
-_TOUCH = {"thickness": 0.001}
+_TOUCH = {"thickness": 0.001, "balance": 0.2}
 # Creases that stand in each other's way are no reason to give way: the guide presses harder.
 _FIRM = {"contact": _TOUCH | {"press": 0.3}}
 
