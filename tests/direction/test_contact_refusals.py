@@ -49,7 +49,7 @@ def refused(what: Callable[[], Any], *said: str) -> None:
 
 
 @pytest.mark.parametrize("value", [NAN, INF, -1.0, "0.1", True, 1e300, [1.0]])
-@pytest.mark.parametrize("name", ["thickness", "friction", "press", "reach"])
+@pytest.mark.parametrize("name", ["thickness", "friction", "press", "reach", "balance"])
 def test_numbers_of_contact(name: str, value: Any) -> None:
     refused(lambda: bk.Contact(**{name: value}), f"contact: {name} must be a number (got", "allowed: ")
 
