@@ -277,9 +277,6 @@ def test_the_last_resort() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="six layers between closing boxes stop since obstacles wait for room: to be mended", strict=False
-)
 def test_a_stack_between_boxes_does_not_stop_the_shot() -> None:
     """Of six layers none feels both boxes: what holds these up is let through them, and told."""
     scene = layers(n=4, count=6, frames=13)
