@@ -13,6 +13,7 @@ from pairs import DT, PAIRS, REACH, STIFFNESS, Scene, crowd, dense, single, tria
 from bunraku.collision import Obstacle, Plane, Surfaces, Touch, sphere
 from bunraku.collision.barrier import slope
 from bunraku.collision.toolkit import Pairing
+from bunraku.collision.turning import leans, smoothing
 from bunraku.contracts import Array, InputError, Points
 from bunraku.testing import falls_as, sheet
 
@@ -109,8 +110,8 @@ def differenced(function, x: Points, h: float) -> Array:
 
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("kind", [kind for kind in SINGLE if kind != "parallel edges"])
-def test_stiffness_is_the_hessian_but_for_the_turning_of_normals(kind: str, gap: float) -> None:
-    """H = b'' ∇d ∇dᵀ + b' ∇²d, and the blocks are the first term; ∇²d comes from differences of ∇d here."""
+def test_stiffness_is_the_hessian_with_what_normals_turn_by_made_positive(kind: str, gap: float) -> None:
+    """H = b'' ∇d ∇dᵀ + b' ∇²d, of the latter what is positive; ∇²d comes from differences of ∇d here."""
     scene = single(kind, gap)
     touch, x, distance = scene.touch(), scene.x, gap + 0.4 * REACH
     along = touch.stiffness(gap) * slope(distance, gap, REACH)
@@ -125,9 +126,11 @@ def test_stiffness_is_the_hessian_but_for_the_turning_of_normals(kind: str, gap:
     blocks = dense(scene, *touch.blocks(x))
     size = np.abs(blocks).max()
     assert size > 0.1 * STIFFNESS
+    values, vectors = np.linalg.eigh(0.5 * (turning + turning.T))
+    positive = (vectors * values.clip(min=0.0)) @ vectors.T
     # Differences are wrong by h²/6 of a third derivative: (h/(0.4 reach))², some ten times.
-    assert blocks == pytest.approx(true - turning, abs=1e-4 * size)
-    assert np.abs(turning).max() > 0.0 or kind == "vertex, plane"
+    assert blocks == pytest.approx(true - turning + positive, abs=1e-4 * size)
+    assert np.abs(positive).max() > 1e-3 * size or kind in ("vertex, plane", "vertex, vertex")
 
 
 @pytest.mark.parametrize("gap", GAPS)
@@ -144,6 +147,31 @@ def test_stiffness_along_the_normal_is_exact(kind: str, gap: float, pushed: list
     found = way.reshape(-1) @ dense(scene, *touch.blocks(x)) @ way.reshape(-1)
     assert found == pytest.approx(second, rel=1e-4)
     assert found > 0.1 * STIFFNESS
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.6])
+def test_how_stiff_nearly_parallel_edges_are_against_turning(share: float) -> None:
+    """Exactly the second derivative of the smoothing where they are parallel, at least that where they are nearly so:
+    along u × v (4/ε)(1 − 3σ), or nothing, and (4/ε)(1 − σ) across."""
+    corners, generator = np.arange(4)[None], np.random.default_rng(5)
+    u = generator.normal(size=3)
+    across = np.cross(u, generator.normal(size=3))
+    angle = np.arcsin(np.sqrt(1e-3 * share))
+    v = 0.7 * (np.cos(angle) * u + np.sin(angle) * across * np.linalg.norm(u) / np.linalg.norm(across))
+    x = np.array([[0.0, 0.0, 0.0], u, [0.1, 0.0, 0.2], v + [0.1, 0.0, 0.2]])
+    assert smoothing(corners[0], x, x) == pytest.approx(share * (2.0 - share), abs=1e-12)
+    vectors, h, most = leans(corners, x, x)[0], 1e-5, 4000.0  # 4/ε of edges of length one
+    slack = []
+    for way in generator.uniform(-1.0, 1.0, (200, 4, 3)):
+        ahead, here, behind = (smoothing(corners[0], x + k * h * way, x) for k in (1, 0, -1))
+        second = (ahead - 2 * here + behind) / h**2
+        slack.append((float(np.sum((vectors @ way.reshape(-1)) ** 2)) - second) / most)
+    # What is not counted: |u × v| over |u||v| is at most √(1e-3 σ), a thirtieth, twice.
+    assert min(slack) >= -0.1 * np.sqrt(share) - 1e-3
+    assert share > 0.0 or max(slack) < 1e-3
+    assert np.sum(vectors**2, axis=1) * np.dot(u, u) / most == pytest.approx(
+        [2.0 * max(1 - 3 * share, 0.0) * (1 + 1 / 0.49), 2.0 * (1 - share) * (1 + 1 / 0.49)], rel=0.01
+    )
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.4])

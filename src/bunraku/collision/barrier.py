@@ -13,6 +13,13 @@ import numba
 
 
 @numba.njit(cache=True, error_model="numpy")
+def height(distance, gap, reach):
+    """b [m⁴]."""
+    s, whole = distance * distance - gap * gap, reach * (2.0 * gap + reach)
+    return -((s - whole) ** 2) * math.log(s / whole) if s < whole else 0.0
+
+
+@numba.njit(cache=True, error_model="numpy")
 def slope(distance, gap, reach):
     """db/dd [m³], never positive."""
     s, whole = distance * distance - gap * gap, reach * (2.0 * gap + reach)

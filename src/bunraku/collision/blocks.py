@@ -2,7 +2,7 @@
 
 A pair's corners xᵢ with signed weights wᵢ span its distance vector Σ wᵢ xᵢ = d n. Along n it has the barrier's second
 derivative k, across it (friction) t: the block is wᵢ wⱼ (k n nᵀ + t (I − n nᵀ)), positive semi-definite as it stands.
-What is left out, the turning of n, is negative where surfaces press.
+What n turns by adds the positive part of its own second derivative (`turning.py`); the negative part is left out.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ import numpy as np
 
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
 
-from .barrier import bend, slope
+from .barrier import bend, height, slope
 from .toolkit import Pairs
-
-_PARALLEL = 1e-3  # share of |a|²|b|² below which two edges count as nearly parallel in the toolkit's smoothing
+from .turning import leans, smoothing, turns
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
     """How pairs stand: (m,) distances, (m, 3) directions and (m, 4) weights of their corners, (m,) their share."""
 
-    corners: Integers
+    pairs: Pairs
+    points: Points
+    """(n, 3) where they stand so"""
+    rest: Points
+    """(n, 3)"""
     weights: Array
     normals: Points
     distances: Vector
@@ -47,7 +50,12 @@ class Gaps:
         away = x[pairs.corners[flat, 0]]
         normals[flat], weights[flat, 0] = pairs.planes[flat, :3], 1.0
         distances[flat] = np.sum(away * normals[flat], axis=1) - pairs.planes[flat, 3]
-        return cls(pairs.corners, weights, normals, distances, shares, gap)
+        return cls(pairs, x, rest, weights, normals, distances, shares, gap)
+
+    @property
+    def corners(self) -> Integers:
+        """(m, 4) of the pairs."""
+        return self.pairs.corners
 
     def pressing(self, stiffness: float, reach: float) -> tuple[Vector, Vector]:
         """(m,) force [N] and (m,) stiffness [N/m] along the normals."""
@@ -74,6 +82,15 @@ class Gaps:
     def blocks(self, along: Vector, across: Vector | None, out: Array) -> None:
         """(m, 12, 12) of springs along the normals and, if there are any, across them."""
         _blocks(self.weights, self.normals, along, np.zeros(len(along)) if across is None else across, out)
+
+    def add_turning(self, force: Vector, stiffness: float, reach: float, out: Array) -> None:
+        """To (m, 12, 12), what holds pairs that press with a force (m,) [N] against turning."""
+        pairs = self.pairs
+        _add(turns(pairs, self.weights, self.normals, self.distances, self.points), force, np.arange(len(out)), out)
+        leaning = np.flatnonzero(pairs.edges & (self.shares < pairs.weights))
+        level = np.empty(len(leaning))
+        _heights(self.distances[leaning], stiffness * pairs.weights[leaning], self.gap, reach, level)
+        _add(leans(pairs.corners[leaning], self.points, self.rest), level, leaning, out)
 
     def forces(self, along: Vector, across: Vector | None, way: Points) -> Points:
         """(n, 3) the blocks times `way` (n, 3), summed at the points."""
@@ -114,6 +131,25 @@ def _press(distances, stiffness, gap, reach, force, stiff):
 
 
 @numba.njit(cache=True, parallel=True, error_model="numpy")
+def _heights(distances, stiffness, gap, reach, out):
+    for k in numba.prange(len(distances)):
+        out[k] = stiffness[k] * height(distances[k], gap, reach)
+
+
+@numba.njit(cache=True, parallel=True, error_model="numpy")
+def _add(vectors, scale, rows, out):
+    """To the block of each row, its scale times Σ v vᵀ."""
+    for k in numba.prange(len(rows)):
+        if scale[k] > 0.0:
+            for n in range(vectors.shape[1]):
+                v = vectors[k, n]
+                for i in range(12):
+                    if v[i] != 0.0:
+                        for j in range(12):
+                            out[rows[k], i, j] += scale[k] * (v[i] * v[j])
+
+
+@numba.njit(cache=True, parallel=True, error_model="numpy")
 def _blocks(weights, normals, along, across, out):
     for k in numba.prange(len(out)):
         n, stiff, slide = normals[k], along[k], across[k]
@@ -134,7 +170,7 @@ def _measure(corners, edges, x, rest, weights, normals, distances, shares):
         c = corners[k]
         if edges[k]:
             _edge_weights(x[c[0]], x[c[1]], x[c[2]], x[c[3]], weights[k])
-            shares[k] *= _smoothing(c, x, rest)
+            shares[k] *= smoothing(c, x, rest)
         elif c[3] >= 0:
             _face_weights(x[c[0]], x[c[1]], x[c[2]], x[c[3]], weights[k])
         elif c[2] >= 0:
@@ -173,13 +209,3 @@ def _edge_weights(a, b, c, d, out):
     t = min(1.0, max(0.0, (uv * s + vw) / vv))
     s = min(1.0, max(0.0, (uv * t - uw) / uu))
     out[0], out[1], out[2], out[3] = 1.0 - s, s, t - 1.0, -t
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _smoothing(c, x, rest):
-    """What the toolkit multiplies a pair of edges with: 0 where they are parallel, 1 a little off."""
-    turn = np.cross(x[c[1]] - x[c[0]], x[c[3]] - x[c[2]])
-    u, v = rest[c[1]] - rest[c[0]], rest[c[3]] - rest[c[2]]
-    least = _PARALLEL * np.dot(u, u) * np.dot(v, v)
-    share = np.dot(turn, turn) / least
-    return share * (2.0 - share) if share < 1.0 else 1.0

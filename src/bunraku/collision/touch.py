@@ -213,17 +213,21 @@ class Touch:
     def blocks(self, x: Points) -> tuple[Integers, Array]:
         """(m, 4) corners on the shell, −1 elsewhere, and (m, 12, 12) positive semi-definite blocks [N/m]."""
         place, way = self._at(x, 0.0), self._way(self._points(x, 0.0))
-        springs: list[tuple[Gaps, Vector, Vector | None]] = []
-        for gaps, (_, stiff) in zip(self._gaps(place), self._presses(place), strict=True):
-            springs.append((gaps, stiff, None))
-        for gaps, force, coefficient, _ in self._rubbings():
-            springs.append((gaps, np.zeros(len(force)), gaps.rubbing(force, coefficient, way, self._still)))
-        whole = np.concatenate([*(gaps.corners for gaps, _, _ in springs), self._held.corners, self.slowed.corners])
+        pressed = list(zip(self._gaps(place), self._presses(place), strict=True))
+        rubbed = self._rubbings()
+        corners = [gaps.corners for gaps, *_ in (*pressed, *rubbed)]
+        whole = np.concatenate([*corners, self._held.corners, self.slowed.corners])
         # Hundreds of megabytes where layers lie on each other: filled where they stay.
         blocks, done = np.empty((len(whole), 12, 12)), 0
-        for gaps, along, across in springs:
-            gaps.blocks(along, across, blocks[done : done + len(along)])
-            done += len(along)
+        for gaps, (force, stiff) in pressed:
+            out = blocks[done : done + len(stiff)]
+            gaps.blocks(stiff, None, out)
+            gaps.add_turning(force, self.stiffness(gaps.gap), self.surfaces.felt_within, out)
+            done += len(stiff)
+        for gaps, force, coefficient, _ in rubbed:
+            across = gaps.rubbing(force, coefficient, way, self._still)
+            gaps.blocks(np.zeros(len(force)), across, blocks[done : done + len(force)])
+            done += len(force)
         blocks[done : done + len(self._held)] = self._held.blocks(self._grip)
         blocks[done + len(self._held) :] = self.slowed.blocks(self._own)
         return np.where(whole < self.surfaces.count, whole, -1), blocks

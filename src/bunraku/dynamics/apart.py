@@ -24,6 +24,7 @@ _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked w
 _ROUNDING = 1e-9  # share of the merit that rounding may take
 _ABOVE = 1.1  # weight of a condition in the merit over its multiplier
 _WHOLE = 0.7  # of a share, or more up to twice that, which a parabola asks for: all of it will do
+_MOST_LOOKS = 3  # for a lower place between
 _HARDLY = 1e-4  # share of the size: a condition missed by less may yet be met
 _DECIDED = 1e-8  # share of the size by which such a condition may still move
 _CROWDED = 0.2  # share of a step below which obstacles wait for the shell to make room
@@ -213,4 +214,15 @@ def _lowest(
     other = fraction * share
     if fraction > 1.0 and touch.max_step(run.x, other * step) < 1.0:
         return share
-    return other if problem.value(run.x + other * step, none) - before < min(rise, 0.0) else share
+    low = problem.value(run.x + other * step, none) - before
+    if low >= min(rise, 0.0):
+        return share
+    # What comes near on the way makes the end of it steep, and says little of where the lowest place is.
+    most = share
+    for _ in range(_MOST_LOOKS if fraction < 1.0 else 0):
+        further = min(other * parabola_minimum(other * slope, low), np.sqrt(other * most))
+        if further < other / _WHOLE:
+            break
+        found = problem.value(run.x + further * step, none) - before
+        other, low, most = (further, found, most) if found < low else (other, low, further)
+    return other
