@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -231,8 +231,9 @@ def test_a_last_step_is_taken_whole_or_only_to_the_conditions(along, free, ends,
 @pytest.mark.parametrize(
     ("balance", "problem", "well"),
     [(0.2, Ending(-1.0), True), (0.05, Ending(-1.0), False), (0.0, Ending(-1.0, remaining=0.0), False),
-     (0.2, Ending(-1.0, about_to_hold=1e-6), False)],
-    ids=["a tenth of the step's error", "more than asked", "only by the tolerance", "a direction about to be met"],
+     (0.2, Ending(-1.0, about_to_hold=1e-6), False), (0.2, Ending(-1.0, remaining=np.nan), False)],
+    ids=["a tenth of the step's error", "more than asked", "only by the tolerance", "a direction about to be met",
+         "no number"],
 )  # fmt: skip
 def test_a_step_is_well_solved_beside_its_own_error(balance: float, problem: Ending, well: bool) -> None:
     settings, x = NewtonSettings(length=1.0, balance=balance), np.zeros((1, 3))
@@ -247,6 +248,17 @@ def test_what_is_left_is_the_mean_way_to_the_minimum_and_the_steps_own_error_hal
     mean = np.sqrt(np.average(np.sum((x - y) ** 2, axis=1), weights=mass))
     assert problem.left(problem.gradient(x, np.zeros(0)), y - x) == pytest.approx(mean, rel=1e-12)
     assert problem.own_error(x) == pytest.approx(0.5 * mean, rel=1e-12)
+    assert problem.left(problem.gradient(x, np.zeros(0)), x - y) == np.inf  # uphill: nothing is known
+
+
+def test_the_values_a_problem_remembers_are_its_own() -> None:
+    """Not those of the one it was made from, with another place to go to, nor of points that have changed since."""
+    x = np.ones((2, 3))
+    problem = Frozen(Mass(np.ones(2)), [], np.zeros((2, 3)), [], 1.0)
+    assert problem.value(x, np.zeros(0)) == 3.0
+    assert replace(problem, target=np.ones((2, 3))).value(x, np.zeros(0)) == 0.0
+    x *= 2.0
+    assert problem.value(x, np.zeros(0)) == 12.0
 
 
 def test_pairs_that_were_are_kept_up_to_three_times_those_that_are_likely() -> None:
