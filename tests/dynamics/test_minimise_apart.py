@@ -261,6 +261,28 @@ def test_the_values_a_problem_remembers_are_its_own() -> None:
     assert problem.value(x, np.zeros(0)) == 12.0
 
 
+@dataclass
+class Branching:
+    """An energy that is another once points are followed, as an angle beyond its branch."""
+
+    height: float = 1.0
+
+    def value(self, x: Points) -> float:
+        return self.height
+
+    def follow(self, x: Points) -> dict[str, Vector]:
+        self.height += 1.0
+        return {}
+
+
+def test_values_are_forgotten_where_energies_follow() -> None:
+    x = np.zeros((1, 3))
+    problem = Frozen(Mass(np.ones(1)), [Branching()], x, [], 1.0)  # type: ignore[list-item]
+    assert problem.value(x, np.zeros(0)) == 1.0
+    problem.follow(x)
+    assert problem.value(x, np.zeros(0)) == 2.0
+
+
 def test_pairs_that_were_are_kept_up_to_three_times_those_that_are_likely() -> None:
     likely = np.array([[4, 9], [0, 7]])
     few, many = (np.array([[k, k + 1] for k in range(count)]) for count in (4, 5))
