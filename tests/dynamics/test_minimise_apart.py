@@ -240,6 +240,41 @@ def test_a_step_is_well_solved_beside_its_own_error(balance: float, problem: End
     assert _is_well_solved(problem, x, x, x, settings) is well  # type: ignore[arg-type]
 
 
+class Content(OnALine):
+    """Solved well enough wherever it is."""
+
+    def left(self, gradient: Points, step: Points) -> float:
+        return 0.0
+
+    def own_error(self, x: Points) -> float:
+        return 1.0
+
+    def undecided(self, x: Points, step: Points, within: float) -> float:
+        return 0.0
+
+
+class Slowing(Dragging):
+    """Pairs are slowed until a step is taken whole."""
+
+    @property
+    def slows(self) -> bool:
+        return "eased" not in self.told
+
+
+@pytest.mark.parametrize(
+    ("touch", "told"),
+    [(Dragging(), []), (Dragging(way=1.0, shares=[0.5, 0.5]), ["went 0.45", "went 0.45", "eased", "went 1"]),
+     (Slowing(), ["eased", "went 1"])],
+    ids=["nothing is in the way", "the obstacle has not arrived", "pairs are slowed"],
+)  # fmt: skip
+def test_a_well_solved_step_ends_once_obstacles_have_arrived_and_nothing_is_slowed(touch: Dragging, told) -> None:
+    problem, progress = Content(touch), Progress(np.array([[1.0, 0.0, 0.0]]), np.zeros(1))
+    settings = replace(SETTINGS, balance=0.2)
+    outcome = minimise_apart(problem, touch, problem.direction, progress, settings)  # type: ignore[arg-type]
+    assert outcome is Outcome.CONVERGED and touch.arrived
+    assert touch.told == told
+
+
 def test_what_is_left_is_the_mean_way_to_the_minimum_and_the_steps_own_error_half_of_the_bend() -> None:
     """With inertia alone Newton's step is the way to y, and a point that goes to x instead was pushed there."""
     generator = np.random.default_rng(3)
