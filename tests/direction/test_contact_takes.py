@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import bunraku as bk
 from bunraku.collision import Obstacle, Plane, Touch, sphere
 from bunraku.collision.blocks import pairs_within
 from bunraku.contracts import InputError, Outcome, Points, State
-from bunraku.direction import Frame, Job
+from bunraku.direction import Job
 from bunraku.direction.track import tracking_job
 from bunraku.dynamics import ImplicitEuler
 from bunraku.dynamics.implicit_euler import PAIRS
@@ -84,13 +86,13 @@ def test_what_a_region_takes_without_contact_is_kept_while_it_yields() -> None:
     assert taken.sum(axis=1) == pytest.approx(np.full(9, 9.81 * job.facts["mass"]), rel=1e-9)
 
 
-def sliding(frames: int, **contact: float) -> Job:
+def sliding(frames: int, balance: float = 0.0) -> Job:
     """A sheet that slides down another."""
     mesh = two_layers(0.03)
     slope = mesh.with_rest(mesh.rest + np.outer(mesh.rest[:, 0], [0.0, 0.5, 0.0]))
     pins = bk.Pin(np.arange(mesh.point_count // 2))
     return tracking_job(
-        still(slope, frames), slope, None, material=CLOTH, contact=bk.Contact(friction=0.0, **contact), pins=pins,
+        still(slope, frames), slope, None, material=CLOTH, contact=bk.Contact(friction=0.0, balance=balance), pins=pins,
         threads=1, tolerance=4e-4, substeps=1,
     )  # fmt: skip
 
@@ -122,21 +124,23 @@ def test_the_matrix_has_room_for_nearly_all_pairs_and_for_all_in_the_last_step()
     stepper = sliding(9).stepper
     assert isinstance(stepper, ImplicitEuler)
     x, seconds = state.q.reshape(-1, 3), {"assemble": 0.0, "factor": 0.0}
-    without = State(state.time, state.q, state.velocity, {**state.memory, PAIRS: np.zeros((0, 2), np.int64)})
-    problem = stepper.freeze(without, 1 / 24)
+
+    def knowing(pairs: Any) -> State:
+        return State(state.time, state.q, state.velocity, {**state.memory, PAIRS: pairs})
+
+    problem = stepper.freeze(knowing(np.zeros((0, 2), np.int64)), 1 / 24)
     stepper.factorise(problem, x, seconds)
     assert stepper._outside == 0
     room, parts = stepper._pairs, pairs_within(problem.touch.blocks(x)[0], len(x))  # type: ignore[union-attr]
     apart = parts[(parts[:, 0] < 25) & (parts[:, 1] >= 25)][0]  # of both sheets: the shell itself has no room for it
     few = room[(room != apart).any(axis=1)]
     assert len(few) == len(room) - 1
-    lacking = State(state.time, state.q, state.velocity, {**state.memory, PAIRS: few})
-    problem = stepper.freeze(lacking, 1 / 24)
+    problem = stepper.freeze(knowing(few), 1 / 24)
     stepper.factorise(problem, x, seconds)
     assert stepper._outside > 0 and np.array_equal(stepper._pairs, few)
     stepper.factorise(problem, x, seconds, whole=True)
     assert stepper._outside == 0
-    after = stepper.step(lacking, 1e-3)  # so short that what is near stays
+    after = stepper.step(knowing(few), 1e-3)  # so short that what is near stays
     assert after.outcome is Outcome.CONVERGED and stepper._outside == 0
     assert (after.value.memory[PAIRS] == apart).all(axis=1).any()
 

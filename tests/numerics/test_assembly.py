@@ -176,7 +176,7 @@ def test_a_pattern_of_single_coordinates_has_no_room_for_a_block() -> None:
     apart = Stencil(np.stack([np.arange(6), np.arange(3, 9)], axis=1))
     pattern = Pattern.of([whole, apart], 9)
     direction = np.array([0.6, 0.0, 0.8])
-    block = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.outer(direction, direction))
+    block: Array = np.kron(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.outer(direction, direction)).astype(np.float64)
     values = np.zeros(len(pattern.indices))
     assert pattern.add_blocks(values, np.array([[0, 1]]), block[None]) == 1
     expected = np.kron(np.diag([2.0, 2.0, 0.0]), np.outer(direction, direction))

@@ -37,9 +37,7 @@ class Frozen:
     touch: Touching | None = None
     presses: Presses | None = None
     """of the conditions with a cap, where there is contact"""
-    _valued: deque[tuple[Points, float]] = field(
-        default_factory=lambda: deque(maxlen=_RECENT), repr=False, init=False
-    )
+    _valued: deque[tuple[Points, float]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False, init=False)
 
     def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
         """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are.
