@@ -282,8 +282,7 @@ class Pairing:
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
-            known = self._known(0.0, x, end)
-            on_the_way = self._on_the_way(x, end) if known is None else known
+            on_the_way = self._known(0.0, x, end) or self._on_the_way(x, end)  # an empty look is made again
             return float(on_the_way.compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
         finally:
             ipctk.set_num_threads(1)
