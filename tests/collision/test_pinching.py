@@ -9,7 +9,7 @@ import pytest
 from closing import SIZE, Closing, balls, box, boxes, layers, look, pressed_to_floor, times, wedge
 from pairs import DT, REACH, STIFFNESS, single, triangles
 
-from bunraku.collision import Obstacle, Surfaces, Touch, sphere
+from bunraku.collision import Obstacle, Plane, Surfaces, Touch, sphere
 from bunraku.collision.pinching import CLEAR
 from bunraku.collision.releasing import _meeting
 from bunraku.contracts import Points, State
@@ -189,6 +189,16 @@ LONG: dict[str, tuple[Callable[[], Closing], dict]] = {
     "foot and floor": (pressed_to_floor, {"friction": 0.5}),
     "three layers": (layers, {}),
 }
+
+
+def test_a_shell_pinched_everywhere_over_a_floor() -> None:
+    """Nothing of it is left to feel the floor, and the shot goes on."""
+    closing = boxes(n=3, frames=9, size=(0.5, 0.5, 0.08))
+    scene = Closing(closing.shell, closing.times, [*closing.things, Plane(-UP, UP)])
+    frames = list(scene.job(substeps=1, tolerance=4e-4).frames())
+    pinched = [int(frame.report["pinched"]) for frame in frames]
+    assert max(pinched) == scene.shell.point_count
+    assert len(frames) == 9 and pinched[-1] == 0
 
 
 @pytest.mark.slow

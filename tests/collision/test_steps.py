@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pairs import DT, REACH, Scene, crowd, single, triangles
+from pairs import DT, FLOOR, REACH, Scene, crowd, single, triangles
 
 from bunraku.collision import Obstacle, Surfaces
+from bunraku.collision.toolkit import Pairing
 from bunraku.testing import passings
 
 
@@ -51,6 +52,18 @@ def test_random_steps_end_before_anything_touches(gap: float) -> None:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if free(middle) else (low, middle)
         assert 0.5 * low < share < low
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.004])
+def test_faces_and_a_plane_together(gap: float) -> None:
+    """The nearer of both ends a step: nine tenths of the way down to the plane's gap, or about as much to a face."""
+    mesh = triangles(FLOOR, [[0.4, 0.3, 0.1], [0.5, 0.4, 0.9], [0.2, 0.5, 0.8]])
+    plane = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, -0.2])
+    pairing = Pairing(mesh.rest, mesh.faces, reach=REACH, gap=gap, movable=6, planes=[plane])
+    low, high = np.zeros((6, 3)), np.zeros((6, 3))
+    low[:, 2], high[3:, 2] = -1.0, -1.0
+    assert pairing.free_share(mesh.rest, mesh.rest + low) == pytest.approx(0.9 * (0.2 - gap), rel=1e-12)
+    assert 0.8 * (0.1 - gap) <= pairing.free_share(mesh.rest, mesh.rest + high) <= 0.95 * (0.1 - gap)
 
 
 def test_obstacles_on_their_way_count() -> None:

@@ -43,6 +43,27 @@ def test_gradient_of_a_pair(kind: str, gap: float) -> None:
             assert gradient_falls(scene.touch(), scene.x, seed, min(share, 1 - share) * REACH)
 
 
+def test_what_is_kept_of_a_place_is_of_that_place() -> None:
+    """Whatever is asked in between, wherever the obstacles are by then, and also of points that are written over."""
+    scene = crowd(friction=0.4, gap=0.004)
+    touch, generator = scene.touch(), np.random.default_rng(5)
+    places = [scene.x + 0.01 * REACH * generator.normal(size=scene.x.shape) for _ in range(4)]
+    for k in generator.integers(0, 4, size=40):
+        if k == 0:
+            touch.advance(0.1)
+        fresh = Scene(replace(scene.surfaces), scene.x).touch()
+        fresh.gone = touch.gone
+        ahead = float(generator.choice([0.0, 0.5]))
+        assert touch.value(places[k], ahead) == pytest.approx(fresh.value(places[k], ahead), rel=1e-12)
+        wanted = fresh.gradient(places[k])
+        assert touch.gradient(places[k]) == pytest.approx(wanted, abs=1e-12 * np.abs(wanted).max())
+    alone = single("vertex, face", 0.0, 0.5)
+    touch, x = alone.touch(), alone.x.copy()
+    before = touch.value(x)
+    x[3:] += [0.0, 0.0, 0.1 * REACH]
+    assert touch.value(x) < before
+
+
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_gradient_in_a_crowd(gap: float, friction: float) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import bunraku as bk
 from bunraku.collision import Obstacle, Plane, Touch, sphere
+from bunraku.collision.blocks import pairs_within
 from bunraku.contracts import InputError, Outcome, Points, State
-from bunraku.direction import Frame, Job
+from bunraku.direction import Job
 from bunraku.direction.track import tracking_job
 from bunraku.dynamics import ImplicitEuler
+from bunraku.dynamics.implicit_euler import PAIRS
 from bunraku.geometry import TriMesh
 from bunraku.materials import MaterialBlend
 from bunraku.testing import check_apart, sheet
@@ -82,28 +86,63 @@ def test_what_a_region_takes_without_contact_is_kept_while_it_yields() -> None:
     assert taken.sum(axis=1) == pytest.approx(np.full(9, 9.81 * job.facts["mass"]), rel=1e-9)
 
 
-def test_a_run_among_surfaces_resumes_to_the_same_bytes() -> None:
+def sliding(frames: int, balance: float = 0.0) -> Job:
+    """A sheet that slides down another."""
+    mesh = two_layers(0.03)
+    slope = mesh.with_rest(mesh.rest + np.outer(mesh.rest[:, 0], [0.0, 0.5, 0.0]))
+    pins = bk.Pin(np.arange(mesh.point_count // 2))
+    return tracking_job(
+        still(slope, frames), slope, None, material=CLOTH, contact=bk.Contact(friction=0.0, balance=balance), pins=pins,
+        threads=1, tolerance=4e-4, substeps=1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.2])
+def test_a_run_among_surfaces_resumes_to_the_same_bytes(balance: float) -> None:
     """By a new stepper, from a frame on which a sheet slides down another: the order of its matrix is that of the room
-    the run had made for pairs by then."""
+    the run had made for pairs by then. And by a stepper that has run before, from the beginning."""
+    job = sliding(13, balance=balance)
+    whole = list(job.frames())
+    assert int(whole[10].report["pairs"]) > 0 and len(whole[9].state.memory["contact.pairs"]) > 0
+    for rest in (list(sliding(13, balance=balance).frames(after=whole[9])), list(job.frames())):
+        assert rest[-1].index == 12 and rest[-1].state.q.tobytes() == whole[-1].state.q.tobytes()
+        assert sorted(rest[-1].state.memory) == sorted(whole[-1].state.memory)
+        for key, value in rest[-1].state.memory.items():
+            assert np.array_equal(value, whole[-1].state.memory[key]), key
 
-    def frames(after: Frame | None = None) -> list[Frame]:
-        mesh = two_layers(0.03)
-        slope = mesh.with_rest(mesh.rest + np.outer(mesh.rest[:, 0], [0.0, 0.5, 0.0]))
-        pins = bk.Pin(np.arange(mesh.point_count // 2))
-        job = tracking_job(
-            still(slope, 13), slope, None, material=CLOTH, contact=bk.Contact(friction=0.0), pins=pins, threads=1,
-            tolerance=4e-4, substeps=1,
-        )  # fmt: skip
-        return list(job.frames(after=after))
 
-    whole = frames()
-    kept, room = (whole[k].state.memory["contact.pairs"] for k in (9, 10))
-    assert int(whole[10].report["pairs"]) > 0 and np.array_equal(kept, room)
-    rest = frames(whole[9])
-    assert len(rest) == 3 and rest[-1].state.q.tobytes() == whole[-1].state.q.tobytes()
-    assert sorted(rest[-1].state.memory) == sorted(whole[-1].state.memory)
-    for key, value in rest[-1].state.memory.items():
-        assert np.array_equal(value, whole[-1].state.memory[key]), key
+def test_balanced_steps_take_fewer_iterations() -> None:
+    exact, balanced = (
+        sum(int(frame.report["iterations"]) for frame in sliding(9, balance=share).frames()) for share in (0.0, 0.2)
+    )
+    assert balanced < exact
+
+
+def test_the_matrix_has_room_for_nearly_all_pairs_and_for_all_in_the_last_step() -> None:
+    """Of many parts without room the pattern is made anew, of few only where a step ends."""
+    state = list(sliding(9).frames())[-1].state
+    stepper = sliding(9).stepper
+    assert isinstance(stepper, ImplicitEuler)
+    x, seconds = state.q.reshape(-1, 3), {"assemble": 0.0, "factor": 0.0}
+
+    def knowing(pairs: Any) -> State:
+        return State(state.time, state.q, state.velocity, {**state.memory, PAIRS: pairs})
+
+    problem = stepper.freeze(knowing(np.zeros((0, 2), np.int64)), 1 / 24)
+    stepper.factorise(problem, x, seconds)
+    assert stepper._outside == 0
+    room, parts = stepper._pairs, pairs_within(problem.touch.blocks(x)[0], len(x))  # type: ignore[union-attr]
+    apart = parts[(parts[:, 0] < 25) & (parts[:, 1] >= 25)][0]  # of both sheets: the shell itself has no room for it
+    few = room[(room != apart).any(axis=1)]
+    assert len(few) == len(room) - 1
+    problem = stepper.freeze(knowing(few), 1 / 24)
+    stepper.factorise(problem, x, seconds)
+    assert stepper._outside > 0 and np.array_equal(stepper._pairs, few)
+    stepper.factorise(problem, x, seconds, whole=True)
+    assert stepper._outside == 0
+    after = stepper.step(knowing(few), 1e-3)  # so short that what is near stays
+    assert after.outcome is Outcome.CONVERGED and stepper._outside == 0
+    assert (after.value.memory[PAIRS] == apart).all(axis=1).any()
 
 
 def test_what_a_solve_at_its_limit_leaves_behind_is_said_to_give_way() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -231,12 +231,48 @@ def test_a_last_step_is_taken_whole_or_only_to_the_conditions(along, free, ends,
 @pytest.mark.parametrize(
     ("balance", "problem", "well"),
     [(0.2, Ending(-1.0), True), (0.05, Ending(-1.0), False), (0.0, Ending(-1.0, remaining=0.0), False),
-     (0.2, Ending(-1.0, about_to_hold=1e-6), False)],
-    ids=["a tenth of the step's error", "more than asked", "only by the tolerance", "a direction about to be met"],
+     (0.2, Ending(-1.0, about_to_hold=1e-6), False), (0.2, Ending(-1.0, remaining=np.nan), False)],
+    ids=["a tenth of the step's error", "more than asked", "only by the tolerance", "a direction about to be met",
+         "no number"],
 )  # fmt: skip
 def test_a_step_is_well_solved_beside_its_own_error(balance: float, problem: Ending, well: bool) -> None:
     settings, x = NewtonSettings(length=1.0, balance=balance), np.zeros((1, 3))
     assert _is_well_solved(problem, x, x, x, settings) is well  # type: ignore[arg-type]
+
+
+class Content(OnALine):
+    """Solved well enough wherever it is."""
+
+    def left(self, gradient: Points, step: Points) -> float:
+        return 0.0
+
+    def own_error(self, x: Points) -> float:
+        return 1.0
+
+    def undecided(self, x: Points, step: Points, within: float) -> float:
+        return 0.0
+
+
+class Slowing(Dragging):
+    """Pairs are slowed until a step is taken whole."""
+
+    @property
+    def slows(self) -> bool:
+        return "eased" not in self.told
+
+
+@pytest.mark.parametrize(
+    ("touch", "told"),
+    [(Dragging(), []), (Dragging(way=1.0, shares=[0.5, 0.5]), ["went 0.45", "went 0.45", "eased", "went 1"]),
+     (Slowing(), ["eased", "went 1"])],
+    ids=["nothing is in the way", "the obstacle has not arrived", "pairs are slowed"],
+)  # fmt: skip
+def test_a_well_solved_step_ends_once_obstacles_have_arrived_and_nothing_is_slowed(touch: Dragging, told) -> None:
+    problem, progress = Content(touch), Progress(np.array([[1.0, 0.0, 0.0]]), np.zeros(1))
+    settings = replace(SETTINGS, balance=0.2)
+    outcome = minimise_apart(problem, touch, problem.direction, progress, settings)  # type: ignore[arg-type]
+    assert outcome is Outcome.CONVERGED and touch.arrived
+    assert touch.told == told
 
 
 def test_what_is_left_is_the_mean_way_to_the_minimum_and_the_steps_own_error_half_of_the_bend() -> None:
@@ -247,6 +283,39 @@ def test_what_is_left_is_the_mean_way_to_the_minimum_and_the_steps_own_error_hal
     mean = np.sqrt(np.average(np.sum((x - y) ** 2, axis=1), weights=mass))
     assert problem.left(problem.gradient(x, np.zeros(0)), y - x) == pytest.approx(mean, rel=1e-12)
     assert problem.own_error(x) == pytest.approx(0.5 * mean, rel=1e-12)
+    assert problem.left(problem.gradient(x, np.zeros(0)), x - y) == np.inf  # uphill: nothing is known
+
+
+def test_the_values_a_problem_remembers_are_its_own() -> None:
+    """Not those of the one it was made from, with another place to go to, nor of points that have changed since."""
+    x = np.ones((2, 3))
+    problem = Frozen(Mass(np.ones(2)), [], np.zeros((2, 3)), [], 1.0)
+    assert problem.value(x, np.zeros(0)) == 3.0
+    assert replace(problem, target=np.ones((2, 3))).value(x, np.zeros(0)) == 0.0
+    x *= 2.0
+    assert problem.value(x, np.zeros(0)) == 12.0
+
+
+@dataclass
+class Branching:
+    """An energy that is another once points are followed, as an angle beyond its branch."""
+
+    height: float = 1.0
+
+    def value(self, x: Points) -> float:
+        return self.height
+
+    def follow(self, x: Points) -> dict[str, Vector]:
+        self.height += 1.0
+        return {}
+
+
+def test_values_are_forgotten_where_energies_follow() -> None:
+    x = np.zeros((1, 3))
+    problem = Frozen(Mass(np.ones(1)), [Branching()], x, [], 1.0)  # type: ignore[list-item]
+    assert problem.value(x, np.zeros(0)) == 1.0
+    problem.follow(x)
+    assert problem.value(x, np.zeros(0)) == 2.0
 
 
 def test_pairs_that_were_are_kept_up_to_three_times_those_that_are_likely() -> None:

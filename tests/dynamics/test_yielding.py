@@ -26,6 +26,13 @@ def both() -> Yielding:
     return found
 
 
+def test_nearly_met_are_those_that_yield_by_little_but_no_springs(both: Yielding) -> None:
+    r = np.array([0.0, 0.3, 0.4, 0.0, 0.3, 0.4])
+    assert both.nearly_met(r, 0.51).tolist() == [0, 1, 2]
+    assert both.nearly_met(r, 0.49).tolist() == []
+    assert Yielding(TRIPLES, CAPS, STIFFNESS, SHARP).nearly_met(r, 0.51).tolist() == []  # nothing yields yet
+
+
 @pytest.mark.parametrize("size", [0.3 * SHARP, 0.2, 5.0])
 def test_the_force_is_the_slope_of_the_energy(both: Yielding, size: float) -> None:
     generator = np.random.default_rng(0)

@@ -168,3 +168,16 @@ def test_blocks_with_room_are_added_and_those_without_count_on_the_diagonal(seed
     assert np.linalg.eigvalsh(more).min() > -1e-12
     kept = np.kron(allowed & ~np.eye(points, dtype=bool), np.ones((3, 3), dtype=bool))
     assert np.abs(more[kept]).max(initial=0.0) < 1e-12
+
+
+def test_a_pattern_of_single_coordinates_has_no_room_for_a_block() -> None:
+    """As a consistent mass couples points: what is added counts on the diagonal, and lands nowhere else."""
+    whole = Stencil(np.arange(9).reshape(-1, 3))
+    apart = Stencil(np.stack([np.arange(6), np.arange(3, 9)], axis=1))
+    pattern = Pattern.of([whole, apart], 9)
+    direction = np.array([0.6, 0.0, 0.8])
+    block: Array = np.kron(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.outer(direction, direction)).astype(np.float64)
+    values = np.zeros(len(pattern.indices))
+    assert pattern.add_blocks(values, np.array([[0, 1]]), block[None]) == 1
+    expected = np.kron(np.diag([2.0, 2.0, 0.0]), np.outer(direction, direction))
+    assert unpacked(pattern, values) == pytest.approx(expected, abs=0.0)

@@ -90,7 +90,9 @@ def test_contact_is_off_unless_it_is_asked_for(files: Files) -> None:
     assert prepare(read_shot(files())).contact.contact is None
     assert prepare(read_shot(files(physics={"contact": False}))).contact.contact is None
     whole = prepare(read_shot(files(physics={"contact": True}))).contact.contact
-    assert whole is not None and whole.thickness is None and whole.self_contact
+    assert whole is not None and whole.thickness is None and whole.self_contact and whole.balance == 0.0
+    balanced = prepare(read_shot(files(physics={"contact": {"balance": 0.3}}))).contact.contact
+    assert balanced is not None and balanced.balance == 0.3
 
 
 @pytest.mark.parametrize(

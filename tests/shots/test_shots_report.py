@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,12 +198,23 @@ def test_regions_held_less_than_others_are_told(prepared: Prepared, measured: Me
 
 
 def test_steps_that_did_not_converge_are_named(prepared: Prepared, measured: Measured):
-    late = {"last_step": np.array([0, 0.002, 0, 0.001]), "converged": np.array([True, False, True, False])}
+    late = {"last_step": np.array([0, 0.002, 0.003, 0.001]), "converged": np.array([True, False, True, False])}
     slow = replace(measured, arrays={**measured.arrays, **late})
     line = told(prepared, slow)[1]
     assert line.startswith("missed: On 2 frames (12, 14) a step used up its Newton iterations") and "0.002 m" in line
     one = replace(prepared, shot=replace(prepared.shot, physics=replace(prepared.shot.physics, iterations=1)))
     assert told(one, slow)[1].startswith("note: Each step took 1 Newton iteration, as asked")
+
+
+@pytest.mark.parametrize(
+    ("contact", "said"),
+    [(True, "converged"), (ContactTable(), "converged"),
+     (ContactTable(balance=0.2), "was solved until at most 0.2 of its own error was left, as asked")],
+)  # fmt: skip
+def test_how_well_steps_were_solved_is_told(prepared: Prepared, measured: Measured, contact: Any, said: str):
+    """Less than to the tolerance is not called converged."""
+    one = replace(prepared, shot=replace(prepared.shot, physics=replace(prepared.shot.physics, contact=contact)))
+    assert told(one, measured)[1].startswith(f"met: Every step {said}: 5.0 Newton iterations")
 
 
 def test_what_has_set_is_told_and_drawn(prepared: Prepared, measured: Measured):

@@ -233,7 +233,8 @@ class Pairing:
 
     def _above_planes(self, x: Points) -> Array:
         """(p, n) [m] how far points are above the gap of each plane; negative below."""
-        return np.array([(x - point) @ normal - self.gap for normal, point in self.planes]).reshape(-1, len(x))
+        heights = [(x - point) @ normal - self.gap for normal, point in self.planes]
+        return np.array(heights).reshape(len(self.planes), len(x))
 
     def _leave_out_neighbours(self, candidates: Any) -> None:
         """Elements sewn to each other. The toolkit's own filter asks vertices, and keeps a pair of elements unless all
@@ -281,7 +282,7 @@ class Pairing:
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
-            on_the_way = self._known(0.0, x, end) or self._on_the_way(x, end)
+            on_the_way = self._known(0.0, x, end) or self._on_the_way(x, end)  # an empty look is made again
             return float(on_the_way.compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
         finally:
             ipctk.set_num_threads(1)

@@ -233,7 +233,7 @@ class Touch:
         return np.where(whole < self.surfaces.count, whole, -1), blocks
 
     def likely(self, x: Points) -> Integers:
-        """(p, 2) pairs of vertices of the shell that are within three times the reach, or rub."""
+        """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""
         points = self._points(x, 0.0)
         near = [pairing.near(points[:size], _LIKELY * pairing.reach).pairs() for pairing, size in self._pairings]
         corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]

@@ -149,8 +149,8 @@ def _minimise(
 def _is_well_solved(problem: Problem, x: Points, gradient: Points, step: Points, settings: NewtonSettings) -> bool:
     """Whether what is left is little beside the error that the step makes by its length: halving the step would change
     more. Directions do not count by that measure: none may be about to be met."""
-    if settings.balance == 0.0 or problem.left(gradient, step) > settings.balance * problem.own_error(x):
-        return False
+    if settings.balance == 0.0 or not problem.left(gradient, step) <= settings.balance * problem.own_error(x):
+        return False  # also where either is no number
     return problem.undecided(x, step, _HARDLY * settings.length) <= _DECIDED * settings.length
 
 

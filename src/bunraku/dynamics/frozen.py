@@ -37,7 +37,7 @@ class Frozen:
     touch: Touching | None = None
     presses: Presses | None = None
     """of the conditions with a cap, where there is contact"""
-    _valued: deque[tuple[Points, float]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
+    _valued: deque[tuple[Points, float]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False, init=False)
 
     def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
         """Φ with the springs of conditions that are not hard, plus λ·(J x − c) of those that are.
@@ -86,9 +86,10 @@ class Frozen:
         """[m] the mean by mass of how far x is from the minimum, by Newton's step (n, 3) from it.
 
         √(2 (Φ − Φ*)/m) dt, with Newton's decrement for the energy that is left: at least the mean, since nothing is
-        softer than inertia, and in practice hardly more.
+        softer than inertia, and in practice hardly more. ∞ where the step leads uphill, which tells nothing.
         """
-        return self.dt * float(np.sqrt(max(-np.sum(gradient * step), 0.0) / self.mass.lumped.sum()))
+        falls = -float(np.sum(gradient * step))
+        return self.dt * float(np.sqrt(falls / self.mass.lumped.sum())) if falls >= 0.0 else np.inf
 
     def own_error(self, x: Points) -> float:
         """[m] the mean by mass of the error that a step to x makes by its length: half of what x − y is."""

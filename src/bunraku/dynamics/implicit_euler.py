@@ -128,8 +128,8 @@ class ImplicitEuler:
             touch.scale(mean_stiffness(self._stencils(problem)[1:], problem.blocks(x)[1:], x.size))
         touch.inertia = float(self._system.mass.lumped.mean()) / problem.dt**2
         saddle = self._saddle or self._analyse(problem)
-        pairs = state.memory.get(PAIRS)
-        if pairs is not None and not np.array_equal(pairs, self._pairs):
+        pairs = state.memory.get(PAIRS, np.zeros((0, 2)))  # a state that knows of none begins anew
+        if not np.array_equal(pairs, self._pairs):
             self._pairs = np.asarray(pairs, dtype=np.int64)
             saddle.reserve(self._pairs)
         pressed = problem.pressed(x)

@@ -106,8 +106,8 @@ class Pattern:
         """Add blocks (m, 3k, 3k) on points (m, k), −1 for none, to the values; how many 3 × 3 parts found no room.
 
         Such a part B of two points must be a number times a positive semi-definite matrix; |B| is added to both their
-        diagonals instead. That is no less stiff than what was given, so the sum stays positive. Blocks come one after
-        the other, so that the bytes are the same each time.
+        diagonals instead, whose 3 × 3 blocks must be there. That is no less stiff than what was given, so the sum stays
+        positive. Blocks come one after the other, so that the bytes are the same each time.
         """
         return int(_add_blocks(self.indptr, self.indices, corners, blocks, values))
 
@@ -147,9 +147,10 @@ def _begin(indptr, indices, row, column):
 
 @numba.njit(cache=True)
 def _has_room(indptr, indices, first, second):
-    """Whether there are entries for all of the 3 × 3 block between two points; room comes for whole blocks."""
+    """Whether there are entries for all of the 3 × 3 block between two points: for whole blocks, or as a mass has them,
+    coordinate by coordinate, which the first row tells."""
     found = _begin(indptr, indices, first, second)
-    return found < indptr[first + 1] and indices[found] == second
+    return found + 2 < indptr[first + 1] and indices[found] == second and indices[found + 2] == second + 2
 
 
 @numba.njit(cache=True)

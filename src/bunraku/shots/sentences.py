@@ -15,6 +15,7 @@ from .contact_sentences import (
     near_sentences,
     pinched_sentences,
 )
+from .contact_spec import ContactTable
 from .prepare import Prepared
 from .report import MET, Measured, Rows, Sentence
 from .wording import count, length, peak, place, ranges, share
@@ -184,10 +185,13 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence(
             "missed",
             f"On {which} a step used up its Newton iterations before it had converged: its last correction was up to "
-            f"{length(float(last.max()))}, so the wrinkles there are less exact; more substeps help. It took {spent}.",
+            f"{length(float(last[limited].max()))}, so the wrinkles there are less exact; more substeps help. It took "
+            f"{spent}.",
         )
-    else:
-        yield Sentence("met", f"Every step converged: {spent}.")
+        return
+    balance = physics.contact.balance if isinstance(physics.contact, ContactTable) else 0.0
+    solved = f"was solved until at most {balance:g} of its own error was left, as asked" if balance else "converged"
+    yield Sentence("met", f"Every step {solved}: {spent}.")
 
 
 def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
