@@ -105,7 +105,8 @@ _ROLL = 0.055  # [m] the radius of a sleeve as it is laid around an arm of 0.04 
 
 
 def rolled(dress: Dress) -> Points:
-    """(n, 3) the panels, with the sleeves rolled around the arms: as flat as they are in the file their seams would close above an arm as well as below."""
+    """(n, 3) the panels, with the sleeves rolled around the arms: as flat as they are in the file their seams would
+    close above an arm as well as below."""
     x, label = np.array(dress.mesh.rest), dress.panels
     for sleeve in dress.sleeves:
         x[label == sleeve] = _around_an_arm(x[label == sleeve])
@@ -130,11 +131,12 @@ def _pieces(mesh: TriMesh) -> Integers:
 
 
 def _without_tucks(dress: Dress, least: float) -> Dress:
-    """Without stitches of a vertex to a second place within a length [m] of the first: the tuck between the two has no
-    vertex to fold at, and its edge would be drawn together."""
+    """Without stitches of a vertex to a second place on a panel within a length [m] of the first: the tuck between the
+    two has no vertex to fold at, and its edge would be drawn together."""
     x, shares = dress.mesh.rest, dress.shares[:, None]
     places = (1.0 - shares) * x[dress.stitches[:, 1]] + shares * x[dress.stitches[:, 2]]
-    same = dress.stitches[:, None, 0] == dress.stitches[None, :, 0]
+    ours, theirs = dress.stitches[:, 0], dress.panels[dress.stitches[:, 1]]
+    same = (ours[:, None] == ours) & (theirs[:, None] == theirs)
     near = np.linalg.norm(places[:, None] - places[None], axis=2) < least
     keep = ~np.tril(same & near, k=-1).any(axis=1)
     return Dress(dress.mesh, dress.stitches[keep], dress.shares[keep], dress.seams[keep])

@@ -15,16 +15,16 @@ from bunraku.direction.track.seams import sewn_pairs
 from bunraku.testing import check_apart
 
 PANELS, BODY = DATA / "garments/dress_sewing_panels.obj", DATA / "sequences/kick_body"
-EDGE = 0.04
+EDGE, FRAMES = 0.04, 4
 
 
 def sewn(dress: Dress, body: Obstacle) -> tuple[Take, list[Points]]:
-    """The dress sewn around a body, and where both were before each step on the way (n, 3).
+    """The dress sewn around a body and left to hang, and where both were before each step (n, 3).
 
     It is tight: at the usual reach it would be held 5 mm off the body, and seams that press no harder than to stretch
     cloth by 2 % stay open around chest and arms by up to 4 cm.
     """
-    still = Animation(dress.mesh, np.zeros(1), rolled(dress)[None])
+    still = Animation(dress.mesh, np.arange(FRAMES) / 24.0, np.repeat(rolled(dress)[None], FRAMES, axis=0))
     contact = Contact(obstacles=[body], thickness=1e-3, reach=3e-3, press=0.2)
     with recorded_way() as way:
         take = track(still, dress.mesh, None, seams=dress.seam, contact=contact, threads=1, tolerance=1e-3)
@@ -40,19 +40,20 @@ def encircles(points: Array) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (PANELS.exists() and BODY.exists()), reason="the test data's dress and body are not there")
-def test_a_dress_is_sewn_around_a_body() -> None:
-    """14 panels and 94 seams; the body is open and cuts itself."""
+def test_a_dress_is_sewn_around_a_body_and_hangs() -> None:
+    """14 panels, and of 94 seams the 44 that are long enough to have a vertex; the body is open and cuts itself."""
     whole = kicking_body()
     dress, body = coarser(read_dress(PANELS), EDGE), Obstacle(whole.mesh.with_rest(whole.points[0]), name="body")
     shell, count = dress.mesh, dress.mesh.point_count
     weights = dress.seam.weights(count)
     assert np.linalg.norm(weights @ rolled(dress), axis=1).max() > 0.2
     take, begun = sewn(dress, body)
-    x = take.animation.points[0]
-    missed = np.linalg.norm(weights @ x, axis=1)
-    assert (missed < 1e-9 * shell.size).mean() > 0.98 and missed.max() < 0.1 * EDGE
+    for x in take.animation.points:
+        missed = np.linalg.norm(weights @ x, axis=1)
+        assert (missed < 1e-9 * shell.size).mean() > 0.98 and missed.max() < 0.1 * EDGE
+    x = take.animation.points[-1]
     # Nothing crosses anything before any step or after the last one.
-    assert len(begun) >= 48
+    assert len(begun) >= 48 + 2 * (FRAMES - 1)
     poses = [*begun, np.concatenate([x, body.mesh.rest])]
     faces = np.concatenate([shell.faces, body.mesh.faces + count])
     joined = sewn_pairs([dress.seam], count)
@@ -65,3 +66,6 @@ def test_a_dress_is_sewn_around_a_body() -> None:
     assert len(dress.sleeves) == 2
     for sleeve in dress.sleeves:
         assert encircles((x[dress.panels == sleeve] - ARM)[:, 1:])
+    # It hangs on her: it has sunk a little, and what falls freely would be ten times as far down or more.
+    sunk = float((take.animation.points[0] - x)[:, 1].mean())
+    assert 0.0 < sunk < 0.1 * 0.5 * 9.81 * take.animation.times[-1] ** 2
