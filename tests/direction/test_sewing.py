@@ -22,7 +22,7 @@ def sewn(dress: Dress, body: Obstacle) -> tuple[Take, list[Points]]:
     """The dress sewn around a body and left to hang, and where both were before each step (n, 3).
 
     It is tight: at the usual reach it would be held 5 mm off the body, and seams that press no harder than to stretch
-    cloth by 2 % stay open around chest and arms by up to 4 cm.
+    cloth by 2 % stay open around the arms by up to 3 cm.
     """
     still = Animation(dress.mesh, np.arange(FRAMES) / 24.0, np.repeat(rolled(dress)[None], FRAMES, axis=0))
     contact = Contact(obstacles=[body], thickness=1e-3, reach=3e-3, press=0.2)
