@@ -14,6 +14,8 @@ from bunraku.contracts import Integers, Points, Vector
 from bunraku.geometry import closest_points
 from bunraku.geometry.doctor.remesh import remesh
 
+ARM = np.array([0.0, 1.225, -0.068])
+"""(3,) [m] height and depth of the middle of the kicking body's upper arms on the first frame; they run along x"""
 _CORNER = 0.02  # share of an edge within which a stitch goes to its end
 
 
@@ -27,6 +29,17 @@ class Dress:
     shares: Vector
     seams: Integers
     """(s,) which seam a stitch belongs to; in the order they are sewn"""
+
+    @property
+    def panels(self) -> Integers:
+        """(n,) which panel a vertex is of"""
+        return _pieces(self.mesh)
+
+    @property
+    def sleeves(self) -> list[int]:
+        """The panels that lie above the arms in the file."""
+        label = self.panels
+        return [k for k in range(label.max() + 1) if self.mesh.rest[label == k, 1].min() > ARM[1]]
 
     @property
     def seam(self) -> Seam:
@@ -53,7 +66,7 @@ def read_dress(path: Path) -> Dress:
 
 def coarser(dress: Dress, edge: float) -> Dress:
     """The same panels with edges of about `edge` [m], and stitches where a border vertex lies on an old seam."""
-    label = _pieces(dress.mesh)
+    label = dress.panels
     panels = [_panel(dress.mesh, label == k, edge) for k in range(label.max() + 1)]
     starts = np.cumsum([0, *(one.point_count for one in panels)])
     x = np.concatenate([one.rest for one in panels])
@@ -84,7 +97,30 @@ def coarser(dress: Dress, edge: float) -> Dress:
         stitches.append(found_stitches[apart])
         shares.append(part[apart])
         seams.append(np.full(int(apart.sum()), seam))
-    return Dress(TriMesh(x, faces), np.concatenate(stitches), np.concatenate(shares), np.concatenate(seams))
+    found = Dress(TriMesh(x, faces), np.concatenate(stitches), np.concatenate(shares), np.concatenate(seams))
+    return _without_tucks(found, 1.5 * edge)
+
+
+_ROLL = 0.055  # [m] the radius of a sleeve as it is laid around an arm of 0.04 m
+
+
+def rolled(dress: Dress) -> Points:
+    """(n, 3) the panels, with the sleeves rolled around the arms: as flat as they are in the file their seams would
+    close above an arm as well as below."""
+    x, label = np.array(dress.mesh.rest), dress.panels
+    for sleeve in dress.sleeves:
+        x[label == sleeve] = _around_an_arm(x[label == sleeve])
+    return x
+
+
+def _around_an_arm(x: Points) -> Points:
+    """(p, 3) a flat panel on a cylinder around an arm, with its shorter side along it."""
+    middle = x.mean(axis=0)
+    across, along, _ = np.linalg.svd(x - middle, full_matrices=False)[2]
+    out = (x - middle) @ along * np.sign(along[0]) + middle[0]
+    turned = (x - middle) @ across * np.sign(across[2]) / _ROLL
+    assert np.abs(turned).max() < np.pi
+    return ARM + np.stack([out, _ROLL * np.cos(turned), _ROLL * np.sin(turned)], axis=1)
 
 
 def _pieces(mesh: TriMesh) -> Integers:
@@ -92,6 +128,18 @@ def _pieces(mesh: TriMesh) -> Integers:
     shape = (mesh.point_count, mesh.point_count)
     graph = sparse.csr_array((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=shape)
     return connected_components(graph, directed=False)[1]
+
+
+def _without_tucks(dress: Dress, least: float) -> Dress:
+    """Without stitches of a vertex to a second place on a panel within a length [m] of the first: the tuck between the
+    two has no vertex to fold at, and its edge would be drawn together."""
+    x, shares = dress.mesh.rest, dress.shares[:, None]
+    places = (1.0 - shares) * x[dress.stitches[:, 1]] + shares * x[dress.stitches[:, 2]]
+    ours, theirs = dress.stitches[:, 0], dress.panels[dress.stitches[:, 1]]
+    same = (ours[:, None] == ours) & (theirs[:, None] == theirs)
+    near = np.linalg.norm(places[:, None] - places[None], axis=2) < least
+    keep = ~np.tril(same & near, k=-1).any(axis=1)
+    return Dress(dress.mesh, dress.stitches[keep], dress.shares[keep], dress.seams[keep])
 
 
 def _panel(mesh: TriMesh, own: np.ndarray, edge: float) -> TriMesh:

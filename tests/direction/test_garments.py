@@ -218,21 +218,47 @@ def test_every_wrong_seam_is_refused(stitches: list, more: dict, said: str) -> N
         track(_still(shell), shell, None, seams=Seam(stitches, **more))
 
 
-def test_a_tube_is_sewn_around_a_rod_and_slides_on_it() -> None:
-    rod = Obstacle(capsule((0, -0.5, 0), (0, 0.5, 0), 0.05, 0.05), name="rod")
-    flat = grid_mesh(np.linspace(-0.14, 0.14, 5), np.linspace(-0.1, 0.1, 3))
+def _tube(half: float) -> tuple[TriMesh, Integers]:
+    """Two upright panels, one in front of the z axis and one behind, of twice a width [m]; their borders are sewn."""
+    flat = grid_mesh(np.linspace(-half, half, 5), np.linspace(-0.1, 0.1, 3))
     front = flat.rest[:, [0, 2, 1]] + np.array([0.0, 0.0, 0.08])
     count = flat.point_count
     faces = np.concatenate([flat.faces, flat.faces[:, ::-1] + count])
+    border = np.flatnonzero(np.abs(np.abs(flat.rest[:, 0]) - half) < 1e-9)
     shell = TriMesh(np.concatenate([front, front * np.array([1, 1, -1])]), faces)
-    border = np.flatnonzero(np.abs(np.abs(flat.rest[:, 0]) - 0.14) < 1e-9)
-    pairs = np.stack([border, border + count], axis=1)
+    return shell, np.stack([border, border + count], axis=1)
+
+
+def test_a_tube_is_sewn_around_a_rod_and_slides_on_it() -> None:
+    rod = Obstacle(capsule((0, -0.5, 0), (0, 0.5, 0), 0.05, 0.05), name="rod")
+    shell, pairs = _tube(0.14)
     contact = Contact(obstacles=[rod], thickness=0.001)
     take = track(
         _still(shell, 3), shell, None, material=CLOTH, seams=Seam(pairs), contact=contact, threads=1, tolerance=1e-3,
         substeps=1,
     )  # fmt: skip
     _check_sewn(take, shell, pairs, [rod])
+
+
+def test_seams_of_what_is_too_tight_stay_open_until_they_may_press(caplog: pytest.LogCaptureFixture) -> None:
+    """Two panels of 0.12 m around a rod of 0.1 m: a quarter shorter than it is around."""
+    rod = Obstacle(capsule((0, -0.5, 0), (0, 0.5, 0), 0.05, 0.05), name="rod")
+    shell, pairs = _tube(0.06)
+
+    def apart(contact: Contact) -> float:
+        take = track(
+            _still(shell, 1), shell, None, material=CLOTH, seams=Seam(pairs), contact=contact, threads=1,
+            tolerance=1e-3,
+        )  # fmt: skip
+        points = np.concatenate([take.animation.points[0], rod.mesh.rest])
+        assert not faces_through(points, shell.faces, rod.mesh.faces + shell.point_count, touching=True).any()
+        return float(np.abs(np.diff(take.animation.points[0][pairs], axis=1)).max())
+
+    assert apart(Contact(obstacles=[rod], thickness=0.001)) > 0.01
+    assert "a shorter contact.reach or more contact.press close them" in caplog.text
+    caplog.clear()
+    assert apart(Contact(obstacles=[rod], thickness=0.001, reach=0.002, press=0.5)) < 1e-9 * shell.size
+    assert not caplog.text
 
 
 @pytest.mark.slow

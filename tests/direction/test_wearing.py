@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from wearing import ARMS, THERE, Worn, dress, kicking_body, man, shirt
+from wearing import ARMS, THERE, Worn, around, dress, kicking_body, man, recorded_way, shirt
 
-from bunraku import Animation, Contact, Obstacle, TriMesh
+from bunraku import Animation, Contact, Obstacle
 from bunraku.collision.pinching import Pinches
 from bunraku.collision.touch import Touch
 from bunraku.contracts import Flags, Integers, Points, Vector
@@ -90,37 +89,9 @@ def about(faces: Integers, x: Points, then: Points, count: int) -> Flags:
     return np.asarray(((high[faces].max(axis=1) >= start) & (low[faces].min(axis=1) <= end)).all(axis=1))
 
 
-@contextmanager
-def recorded_way() -> Iterator[list[tuple[Touch, Points]]]:
-    """Where a safe share of a step was asked for, and in which step."""
-    way: list[tuple[Touch, Points]] = []
-    plain = Touch.max_step
-
-    def asking(self: Touch, x: Points, step: Points) -> float:
-        way.append((self, self._points(x, 0.0).copy()))
-        return plain(self, x, step)
-
-    Touch.max_step = asking  # type: ignore[method-assign]
-    try:
-        yield way
-    finally:
-        Touch.max_step = plain  # type: ignore[method-assign]
-
-
 def free(faces: Integers, caught: Integers) -> Flags:
     """(f,) faces without a vertex that is caught: those that have one ignore obstacles."""
     return np.asarray(~np.isin(faces, caught).any(axis=1))
-
-
-def around(points: Points, body: TriMesh, x: Points) -> Vector:
-    """(m,) how often a closed surface at x (n, 3) winds around points: 1 inside, 0 outside. From solid angles."""
-    out = np.zeros(len(points))
-    for k, one in enumerate(points):
-        a, b, c = np.moveaxis(x[body.faces] - one, 1, 0)
-        la, lb, lc = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
-        dots = [np.sum(p * q, axis=1) * r for p, q, r in ((a, b, lc), (b, c, la), (c, a, lb))]
-        out[k] = np.arctan2(np.sum(a * np.cross(b, c), axis=1), la * lb * lc + sum(dots)).sum() / (2.0 * np.pi)
-    return np.abs(out)
 
 
 def test_a_shirt_is_put_on_a_man_and_hangs() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from bunraku import Animation, TriMesh, read_animation, read_mesh
 from bunraku.collision.toolkit import Pairing
+from bunraku.collision.touch import Touch
 from bunraku.contracts import Integers, Points, Vector
 from bunraku.geometry import edges, intersecting_faces
 from bunraku.geometry.doctor.remesh import remesh
@@ -138,6 +141,34 @@ def along_edges(mesh: TriMesh, start: Integers) -> Vector:
     length = np.linalg.norm(mesh.rest[sides[:, 0]] - mesh.rest[sides[:, 1]], axis=1)
     graph = sparse.csr_array((length, (sides[:, 0], sides[:, 1])), shape=(n, n))
     return dijkstra(graph, directed=False, indices=start, min_only=True)
+
+
+@contextmanager
+def recorded_way() -> Iterator[list[tuple[Touch, Points]]]:
+    """Where a safe share of a step was asked for, and in which step."""
+    way: list[tuple[Touch, Points]] = []
+    plain = Touch.max_step
+
+    def asking(self: Touch, x: Points, step: Points) -> float:
+        way.append((self, self._points(x, 0.0).copy()))
+        return plain(self, x, step)
+
+    Touch.max_step = asking  # type: ignore[method-assign]
+    try:
+        yield way
+    finally:
+        Touch.max_step = plain  # type: ignore[method-assign]
+
+
+def around(points: Points, body: TriMesh, x: Points) -> Vector:
+    """(m,) how often a closed surface at x (n, 3) winds around points: 1 inside, 0 outside. From solid angles."""
+    out = np.zeros(len(points))
+    for k, one in enumerate(points):
+        a, b, c = np.moveaxis(x[body.faces] - one, 1, 0)
+        la, lb, lc = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
+        dots = [np.sum(p * q, axis=1) * r for p, q, r in ((a, b, lc), (b, c, la), (c, a, lb))]
+        out[k] = np.arctan2(np.sum(a * np.cross(b, c), axis=1), la * lb * lc + sum(dots)).sum() / (2.0 * np.pi)
+    return np.abs(out)
 
 
 ARM = np.array(

@@ -164,3 +164,16 @@ def test_neighbours_may_have_their_vertices_in_common() -> None:
     u = 2.6 * cloth.rest[:, 0] - 1.3
     loop = np.stack([u**2 - 1, cloth.rest[:, 1], u * (u**2 - 1)], axis=1)  # through itself at u = ±1
     assert survey_apart(cloth.faces, [loop]).crossing[0] > 0
+
+
+def test_what_is_sewn_may_meet_at_its_seam_and_nowhere_else() -> None:
+    """Corner on corner, two vertices in one place; and a third triangle through both."""
+    meeting = two([[1.0, 0.0, 0.0], [1.5, 0.2, 0.1], [1.4, -0.2, 0.2]])
+    seam = np.array([[1, 3]])
+    assert survey_apart(FACES, [meeting]).crossing.tolist() == [2]
+    assert check_apart(FACES, [meeting], sewn=seam).clean
+    through = np.concatenate([meeting, [[0.2, 0.2, -0.5], [0.3, 0.3, 0.9], [0.1, 0.4, 0.8]]])
+    faces = np.arange(9).reshape(3, 3)
+    assert survey_apart(faces, [through], sewn=seam).crossing.tolist() == [2]
+    with pytest.raises(CheckFailed, match="2 faces cross"):
+        check_apart(faces, [through], sewn=seam)

@@ -66,13 +66,15 @@ def passings(
 def survey_apart(
     faces: Faces, frames: Sequence[Points], *, shell: int | None = None, movable: int | None = None,
     planes: Sequence[tuple[Vector, Vector]] = (), gap: float = 0.0, between: bool = True,
+    sewn: Integers | None = None,
 ) -> Apart:  # fmt: skip
     """Look at frames (n, 3) of a shell, perhaps with obstacles behind it: its vertices are the first `movable`, its
     faces the first `shell`. Obstacles may do to each other what they like. `planes` are (normal, point) [m]; between
-    frames nothing may come within `gap` [m].
+    frames nothing may come within `gap` [m]. On frames, faces with vertices that are `sewn` (s, 2) to each other are
+    neighbours: where they meet does not count.
     """
     own = len(faces) if shell is None else shell
-    crossing = np.array([np.count_nonzero(_meets_shell(x, faces, own)) for x in frames], dtype=np.int64)
+    crossing = np.array([np.count_nonzero(_meets_shell(x, faces, own, sewn)) for x in frames], dtype=np.int64)
     beyond = np.array([np.count_nonzero(_behind(x[:movable], planes, gap)) for x in frames], dtype=np.int64)
     ways = pairwise(frames) if between else ()
     passing = np.array([len(passings(a, b, faces, gap=gap, movable=movable)) for a, b in ways], dtype=np.int64)
@@ -82,17 +84,20 @@ def survey_apart(
 def check_apart(
     faces: Faces, frames: Sequence[Points], *, shell: int | None = None, movable: int | None = None,
     planes: Sequence[tuple[Vector, Vector]] = (), gap: float = 0.0, between: bool = True,
+    sewn: Integers | None = None,
 ) -> Apart:  # fmt: skip
     """`survey_apart` that raises `CheckFailed` where something was found."""
-    found = survey_apart(faces, frames, shell=shell, movable=movable, planes=planes, gap=gap, between=between)
+    found = survey_apart(
+        faces, frames, shell=shell, movable=movable, planes=planes, gap=gap, between=between, sewn=sewn
+    )
     if not found.clean:
         raise CheckFailed(found.sentence())
     return found
 
 
-def _meets_shell(x: Points, faces: Faces, shell: int) -> Flags:
+def _meets_shell(x: Points, faces: Faces, shell: int, sewn: Integers | None) -> Flags:
     """(shell,) faces of the shell that cross or touch any other face: whichever of two is asked, the answer is one."""
-    return intersecting_faces(x, faces, touching=True)[:shell]
+    return intersecting_faces(x, faces, touching=True, sewn=sewn)[:shell]
 
 
 def _behind(x: Points, planes: Sequence[tuple[Vector, Vector]], gap: float) -> Flags:

@@ -94,7 +94,10 @@ def sew(
     still = None if surfaces is None else _standing(surfaces, time).without_friction()
     found = lead(replace(system, contact=still), conditions, first, time, settings, threads)
     if found.missed:
-        _log.warning("%d conditions are still %.3g m off after sewing", found.missed, found.worst)
+        hint = (
+            "" if surfaces is None else ": where it is tight a shorter contact.reach or more contact.press close them"
+        )
+        _log.warning("%d conditions are still %.3g m off after sewing%s", found.missed, found.worst, hint)
     return found
 
 
