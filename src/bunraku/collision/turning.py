@@ -153,7 +153,8 @@ def _leans(corners, x, rest, out):
             axis[np.argmin(np.abs(u))] = 1.0
             turn = np.cross(u, axis)
         turn /= math.sqrt(np.dot(turn, turn))
-        side = np.cross(turn, u) / math.sqrt(np.dot(u, u))
+        both = u / math.sqrt(np.dot(u, u)) + math.copysign(1.0, np.dot(u, v)) * v / math.sqrt(np.dot(v, v))
+        side = np.cross(turn, both) / math.sqrt(np.dot(both, both))
         # d²m = (4/ε) ((1 − 3σ) of what u × v changes along itself, (1 − σ) of what it changes across).
         _lean(u, v, turn, math.sqrt(4.0 * max(1.0 - 3.0 * share, 0.0) / least), out[k, 0])
         _lean(u, v, side, math.sqrt(4.0 * (1.0 - share) / least), out[k, 1])
