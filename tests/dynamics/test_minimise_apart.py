@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import Outcome, Points, Vector
-from bunraku.dynamics.apart import _end, _is_well_solved, _lowest, minimise_apart
+from bunraku.dynamics.apart import _end, _is_well_solved, _lowest, _search, minimise_apart
 from bunraku.dynamics.frozen import Frozen
 from bunraku.dynamics.implicit_euler import _with_room
 from bunraku.dynamics.minimise import NewtonSettings, Progress
@@ -182,6 +182,47 @@ def test_a_step_is_made_longer_only_where_the_longer_way_is_free(free: float, go
     found = _lowest(bowl, touch, run, step, before, 1.0, slope)  # type: ignore[arg-type]
     assert found == pytest.approx(gone, rel=1e-12)
     assert touch.shares == []  # it was asked
+
+
+@dataclass
+class Wall:
+    """A bowl ½ x² with a wall that rises as (x/w)⁸⁰ beyond w on the left, and is infinite from some place on."""
+
+    width: float
+    infinite: float = np.inf
+
+    def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
+        at = float(x[0, 0])
+        if at <= -self.infinite:
+            return np.inf
+        return 0.5 * (at + 10.0) ** 2 + (1e-3 * (at / self.width) ** 80 if at < 0.0 else 0.0)
+
+    def missing(self, x: Points) -> Vector:
+        return np.zeros(0)
+
+
+def test_the_lowest_place_before_what_comes_near_at_the_end_of_a_step() -> None:
+    """A wall from 0.6 of the step on makes a parabola of its end say a tenth, where little is gained."""
+    touch, run, wall = Dragging(), Progress(np.zeros((1, 3)), np.zeros(0)), Wall(5.5)
+    step = np.array([[-10.0, 0.0, 0.0]])
+    before, slope = wall.value(run.x, run.multipliers), -100.0
+    found = _lowest(wall, touch, run, step, before, 1.0, slope)  # type: ignore[arg-type]
+    places = np.linspace(0.0, 1.0, 2001)
+    values = [wall.value(share * step, run.multipliers) for share in places]
+    lowest = places[int(np.argmin(values))]
+    assert 0.55 < lowest < 0.65
+    # Three looks, each at least a half and at most four times as far as the last: within a third of it.
+    assert 0.67 * lowest < found < 1.05 * lowest
+    assert wall.value(found * step, run.multipliers) < before + 0.67 * (min(values) - before)
+
+
+def test_no_search_ends_where_the_energy_is_infinite() -> None:
+    """Not even from a place where it is: from a point set that is pressed to its gaps there is no way back."""
+    touch, step = Dragging(), np.array([[-10.0, 0.0, 0.0]])
+    for begin, share in ((0.0, 0.25), (-4.0, None)):
+        run = Progress(np.array([[begin, 0.0, 0.0]]), np.zeros(0))
+        wall = Wall(100.0, infinite=4.0)
+        assert _search(wall, touch, run, step, np.zeros(0), None) == share  # type: ignore[arg-type]
 
 
 @dataclass

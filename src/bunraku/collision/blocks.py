@@ -140,7 +140,7 @@ def _heights(distances, stiffness, gap, reach, out):
 def _add(vectors, scale, rows, out):
     """To the block of each row, its scale times Σ v vᵀ."""
     for k in numba.prange(len(rows)):
-        if scale[k] > 0.0:
+        if 0.0 < scale[k] < np.inf:  # what is crushed to the gap, to rounding, has no stiffness to tell
             for n in range(vectors.shape[1]):
                 v = vectors[k, n]
                 for i in range(12):

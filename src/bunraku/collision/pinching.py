@@ -29,6 +29,7 @@ FREE = 0.3
 """share of the reach beyond twice the gap above which they do again"""
 CLEAR = 0.05
 """share of the reach beyond the gap that what is let go must keep from every obstacle"""
+_BESIDE = 0.7  # cosine of a direction that leaves a surface rather over its rim than from it
 _OPPOSED = -0.5  # cosine of directions that oppose each other: in a wedge that is wider a shell can still evade
 
 
@@ -256,7 +257,7 @@ class Ground:
 
     def has_room(self, pinches: Pinches, x: Points, begin: Points, end: Points, room: float) -> Flags:
         """(p,) whether the surfaces leave `room` [m] beyond their gaps at both ends of a step, or do not oppose each
-        other any more, and the vertex is on its side of both, beyond the gap.
+        other any more, and the vertex is on its side of both, beyond the gap; or is off beside one of them.
         """
         gaps = self._gaps(pinches)
         own, out = x[pinches.vertices], np.ones(len(pinches), dtype=bool)
@@ -265,10 +266,13 @@ class Ground:
             facing = np.sum(self._normals(pinches, 0, there) * self._normals(pinches, 1, there), axis=1)
             between = np.sum((second - first) * self.axes(pinches, there), axis=1)
             out &= (between > gaps.sum(axis=1) + room) | (facing > 0.0)
+        beside = np.zeros(len(pinches), dtype=bool)
         for which in (0, 1):
             away = own - self._place(pinches, which, own, begin, begin)
-            out &= np.sum(away * self._normals(pinches, which, begin), axis=1) > gaps[:, which]
-        return out
+            distance, above = np.linalg.norm(away, axis=1), np.sum(away * self._normals(pinches, which, begin), axis=1)
+            out &= above > gaps[:, which]
+            beside |= (np.abs(above) < _BESIDE * distance) & (distance > gaps[:, which] + room)
+        return out | beside
 
 
 @dataclass(frozen=True, eq=False)

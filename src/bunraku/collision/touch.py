@@ -22,7 +22,7 @@ from bunraku.contracts import Array, Flags, Integers, Points, Vector
 
 from .barrier import activation_stiffness
 from .blocks import Gaps, pairs_within, touched
-from .pinching import PINCHED, TIGHT, Held, Pinches
+from .pinching import FREE, PINCHED, TIGHT, Held, Pinches
 from .slowing import TIGHT as SLOWED_BELOW
 from .slowing import Slowed
 from .toolkit import Near, Rubbing
@@ -88,13 +88,16 @@ class Touch:
     _lagged: list[tuple[Gaps, Vector, Vector | float, Rubbing]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self._hold(self.pinches, self.start)
+        # Where surfaces have parted but something is crossed still, the shell itself must draw its vertices out.
+        room = FREE * self.surfaces.felt_within
+        loose = self.surfaces.ground.has_room(self.pinches, self.start, self._from, self._to, room)
+        self._hold(self.pinches.kept(~loose), self.start)
 
     def _hold(self, pinches: Pinches, x: Points) -> None:
         """From now on these vertices at x (n, 3) are held too."""
         now, beyond = self._obstacles(0.0), 0.5 * self.surfaces.felt_within
         self._held = self._held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, beyond))
-        self._pairings = self.surfaces.pairings_without(self._held.vertices)
+        self._pairings = self.surfaces.pairings_without(self.pinches.vertices)
         self._places.clear()
         self._lagged = None
 

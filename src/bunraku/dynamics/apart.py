@@ -191,6 +191,9 @@ def _search(
     for _ in range(_MOST_CUTS):
         x = run.x + share * step
         ahead = problem.value(x, none, share) + abs(1.0 - share) * missed
+        if not np.isfinite(ahead):  # pressed to the gap, to rounding: there is no way back from there
+            share *= 0.5
+            continue
         if ahead <= before + _ROUNDING * abs(before):
             return share
         if not touch.arrived:

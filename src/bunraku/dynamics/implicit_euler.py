@@ -194,6 +194,8 @@ class ImplicitEuler:
             way = way + problem.presses.onto(missing)
         share = touch.max_step(x, way)
         share = 1.0 if share >= 1.0 else 0.5 * share
+        if not np.isfinite(touch.value(x + share * way, share)):  # pressed to the gap, to rounding
+            share = 0.0
         touch.advance(share)
         return x + share * way
 
