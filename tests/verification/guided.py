@@ -25,12 +25,16 @@ CLOTH = ShellMaterial(young=2e5, poisson=0.3, thickness=2e-3, density=300, stret
 @contextmanager
 def recorded_way() -> Iterator[list[Points]]:
     """All points, of shell and obstacles, at which a safe share of a step was asked for: the places a solve goes
-    through, one after the other on straight lines.
+    through, one after the other on straight lines. What led nowhere, so that the step was tried again, is no part of it.
     """
     way: list[Points] = []
-    plain = Touch.max_step
+    plain, begun = Touch.max_step, []  # of each step: where it begins, and from where on its way is
 
     def asking(self: Touch, x: Points, step: Points) -> float:
+        if not begun or begun[-1][0] is not self.start:
+            if begun and np.array_equal(begun[-1][0], self.start):
+                del way[begun.pop()[1] :]
+            begun.append((self.start, len(way)))
         way.append(self._points(x, 0.0).copy())
         return plain(self, x, step)
 
