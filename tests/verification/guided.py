@@ -25,7 +25,7 @@ CLOTH = ShellMaterial(young=2e5, poisson=0.3, thickness=2e-3, density=300, stret
 @contextmanager
 def recorded_way() -> Iterator[list[Points]]:
     """All points, of shell and obstacles, at which a safe share of a step was asked for: the places a solve goes
-    through, one after the other on straight lines. What led nowhere, so that the step was tried again, is no part of it.
+    through, one after the other on straight lines. What led nowhere, and was tried again, is no part of it.
     """
     way: list[Points] = []
     plain, begun = Touch.max_step, []  # of each step: where it begins, and from where on its way is
