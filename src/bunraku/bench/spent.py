@@ -73,18 +73,19 @@ class Run:
         assert isinstance(job.stepper, ImplicitEuler)
         self.stepper, self._seconds = job.stepper, []
         frames = job.frames()
-        last = next(frames)
+        self.last = next(frames)
+        """the frame it has come to"""
         for _ in range(warm_up):
-            last = next(frames)
+            self.last = next(frames)
         self._count = _Counted(job.stepper)
-        self._frames = replace(job, stepper=self._count).frames(last)
+        self._job = replace(job, stepper=self._count)
 
-    def advance(self) -> Frame:
-        """The next frame."""
+    def advance(self, after: Frame | None = None) -> Frame:
+        """The next frame, or the one after a frame of another run."""
         begin = time.perf_counter()
-        frame = next(self._frames)
+        self.last = next(self._job.frames(self.last if after is None else after))
         self._seconds.append(time.perf_counter() - begin)
-        return frame
+        return self.last
 
     def spent(self) -> Spent:
         """So far."""
