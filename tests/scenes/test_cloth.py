@@ -60,8 +60,8 @@ def test_the_tracked_cloth_gets_stuck_where_the_preview_does() -> None:
     missed = np.stack([frame.report["residual"] for frame in frames[1:]])
     gave_way = np.array([frame.report["gave_way"] for frame in frames[1:]], dtype=bool)
     assert missed[~gave_way].max() <= 1e-6 * cloth.LENGTH
-    # The preview's 35 vertices go round the bough in straight lines, where the fine cloth has the wood in its way: by no
-    # more than the bough's radius, and most of the time not at all.
+    # The preview's 35 vertices go round the bough in straight lines, where the fine cloth has the wood in its way:
+    # by no more than the bough's radius, and most of the time not at all.
     assert missed.max() < 0.05
     assert (missed <= 1e-6 * cloth.LENGTH).mean() > 0.75
     assert abs(cloth.FORK[1] - frames[-1].points[:, 1].mean()) < 0.4
