@@ -94,6 +94,13 @@ def test_joints_that_are_missing_are_named(tmp_path: Path) -> None:
         mocap_bag(replace(skeleton, names=names))
 
 
+@pytest.mark.parametrize("wrong", [{"reach": 0.0}, {"reach": np.nan}, {"hands": -0.1}, {"hands": np.inf}])
+def test_limbs_that_reach_nowhere_are_refused(tmp_path: Path, wrong: dict[str, float]) -> None:
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"'{name}' is not a number it can be"):
+        mocap_bag(_skeleton(tmp_path, ["0 0 0 0 0 0"] * 3), **wrong)
+
+
 def test_the_command_takes_a_skeleton(tmp_path, monkeypatch, capsys) -> None:
     _skeleton(tmp_path, ["0 90 0 0 0 0", "0 90 2 0 5 0", "0 90 4 0 10 0"])
     monkeypatch.chdir(tmp_path)

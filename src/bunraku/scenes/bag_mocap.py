@@ -48,6 +48,11 @@ def mocap_bag(skeleton: Skeleton, rate: float = 24.0, *, reach: float = 0.16, ha
     motion, as in the CMU files, is left out. No foot or hand is drawn further than the `reach` [m] from where the trunk
     alone would carry it; the bag's short arms go that share of the `hands`' way.
     """
+    for name, value, least in (("reach", reach, np.nextafter(0.0, 1.0)), ("hands", hands, 0.0)):
+        if not least <= value < np.inf:
+            raise input_error(
+                f"'{name}' is not a number it can be", got=value, allowed="above 0" if least else "from 0"
+            )
     mesh, times = bag_mesh(), _moments(skeleton, rate)
     driven = _drive(skeleton, times, _HIPS_UP * float(np.ptp(mesh.rest[:, 1])), reach, hands)
     points = _carried(mesh.rest, driven)

@@ -134,10 +134,7 @@ def tracking_job(
     conditions = (*averages, *holding.at(first))
     air = air_of(shell, blend, first, time, wind, pressure, gas)
     forces = Forces.of(shell, blend, knobs, mass.lumped, firmly_held(shell, pins), air)
-    newton = NewtonSettings(
-        knobs.iterations, knobs.tolerance, shell.size, single=knobs.single,
-        balance=0.0 if contact is None else contact.balance,
-    )  # fmt: skip
+    newton = NewtonSettings(knobs.iterations, knobs.tolerance, shell.size, single=knobs.single)
     system = System(mass, forces.all, conditions, surfaces)
     weightless = replace(system, energies=forces.elastic)
     worn = None
@@ -154,7 +151,9 @@ def tracking_job(
         begun = sew(weightless, surfaces, pulled, begun.points, time, newton, knobs.threads)
         conditions = (*averages, *holding.at(begun.points))  # what is attached is so where it has been sewn
         system = replace(system, constraints=conditions)
-    stepper = ImplicitEuler(system, newton, threads=knobs.threads)
+    # Steps that lead to the first pose, without inertia, have no error by their length to be measured by.
+    balanced = replace(newton, balance=0.0 if contact is None else contact.balance)
+    stepper = ImplicitEuler(system, balanced, threads=knobs.threads)
     start = start_state(stepper, system, guide, shell, tests, onto, knobs, begun.points)
     start = replace(start, memory={**start.memory, **begun.pinched})
     reporter = TrackReport(system, forces, 0 if tests is None else tests.count, conditions, len(pins))
