@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -23,26 +23,34 @@ CLOTH = ShellMaterial(young=2e5, poisson=0.3, thickness=2e-3, density=300, stret
 
 
 @contextmanager
-def recorded_way() -> Iterator[list[Points]]:
+def recorded_way() -> Iterator[list[list[Points]]]:
     """All points, of shell and obstacles, at which a safe share of a step was asked for: the places a solve goes
-    through, one after the other on straight lines. What led nowhere, and was tried again, is no part of it.
+    through, one after the other on straight lines. Where a step led nowhere and is tried again a new piece begins, at
+    the place before that step: what was tried is checked, the leap back is no motion.
     """
-    way: list[Points] = []
-    plain, begun = Touch.max_step, []  # of each step: where it begins, and from where on its way is
+    pieces: list[list[Points]] = [[]]
+    plain, begun = Touch.max_step, []  # where the last step begins, and from where on its way is in its piece
 
     def asking(self: Touch, x: Points, step: Points) -> float:
-        if not begun or begun[-1][0] is not self.start:
-            if begun and np.array_equal(begun[-1][0], self.start):
-                del way[begun.pop()[1] :]
-            begun.append((self.start, len(way)))
+        way = pieces[-1]
+        if not begun or begun[0] is not self.start:
+            if begun and np.array_equal(begun[0], self.start):
+                way = way[max(begun[1] - 1, 0) : begun[1]]
+                pieces.append(way)
+            begun[:] = self.start, len(way)
         way.append(self._points(x, 0.0).copy())
         return plain(self, x, step)
 
     Touch.max_step = asking  # type: ignore[method-assign]
     try:
-        yield way
+        yield pieces
     finally:
         Touch.max_step = plain  # type: ignore[method-assign]
+
+
+def straight(pieces: list[list[Points]]) -> Iterator[tuple[Points, Points]]:
+    """Both ends of every straight way."""
+    return chain.from_iterable(pairwise(piece) for piece in pieces)
 
 
 @dataclass(eq=False)
@@ -52,7 +60,7 @@ class Shot:
     job: Job
     surfaces: Surfaces
     frames: list[Frame] = field(default_factory=list)
-    way: list[Points] = field(default_factory=list)
+    pieces: list[list[Points]] = field(default_factory=list)
 
     @property
     def residual(self) -> np.ndarray:
@@ -77,7 +85,12 @@ class Shot:
     def passing(self) -> int:
         """Straight pieces of the solver's way on which something passes through something."""
         count = self.job.mesh.point_count
-        return sum(len(passings(a, b, self.surfaces.faces, movable=count)) > 0 for a, b in pairwise(self.way))
+        return sum(len(passings(a, b, self.surfaces.faces, movable=count)) > 0 for a, b in straight(self.pieces))
+
+    @property
+    def way(self) -> list[Points]:
+        """All places of it."""
+        return [place for piece in self.pieces for place in piece]
 
 
 def shoot(
