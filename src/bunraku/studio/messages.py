@@ -5,8 +5,8 @@ Plain facts travel as JSON, one message a reply. Numbers by vertex travel in a *
     4 bytes "BKP1" · length of the header, 4 bytes little-endian · the header, a `Parcel` as JSON in UTF-8 ·
     zeros up to a multiple of 8 · the arrays of all its entries one after the other, each padded to a multiple of 8
 
-Arrays are little-endian and go row by row. An array of type "u2" whose `low` and `high` are given holds shares: column c
-of its value v stands for low[c] + v / 65535 · (high[c] − low[c]).
+Arrays are little-endian and go row by row. An array of type "u2" whose `low` and `high` are given holds shares: in
+column c its value v stands for low[c] + v / 65535 · (high[c] − low[c]).
 
 `typescript.py` makes the client's types from this file. Annotations are those it knows: str, int, float, bool, None,
 Literal, tuple[T, ...], other messages, and unions of these.
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 State = Literal["running", "finished", "stopped", "interrupted"]
-"""of a take: a run writes into it, every frame was made, physics stopped it, or its run ended early and may be resumed"""
+"""of a take: a run writes into it, every frame was made, physics stopped it, its run ended early and may be resumed"""
 
 Kind = Literal["met", "missed", "yielded", "note"]
 """of a sentence, as in the report"""
