@@ -22,11 +22,17 @@ def test_both_runs_are_measured_and_only_one_touches() -> None:
 
 def test_the_command_prints_three_tables_of_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contact, "SCENES", {"small": contact.ball(9, 0, 1)})
+    monkeypatch.setattr(contact, "SMALLER", 9)
     lines = list(BENCHES["contact"][1](("small",), threads=1))
     assert sum(line.startswith("scene ") for line in lines) == 3
     head, costs = lines[1].split(), lines[2].removeprefix("0k on a ball").split()
     assert head[0] == "scene" and len(costs) == len(head) - 1
     assert sum(line.startswith("0k on a ball") for line in lines) == 3
+    compared = [line.split() for line in lines[lines.index("which pairs count") :]]
+    rows = [[float(word) for word in words[-5:]] for words in compared if words[:1] in (["barrier"], ["offset"])]
+    assert len(rows) == 2 and all(row[0] == 81 and row[2] > 0 for row in rows)
+    rows = [words for words in compared if words[:1] in (["0"], ["0.1"], ["0.2"], ["0.4"])]
+    assert len(rows) == 4 and all(words[1] == "81" and float(words[3]) > 0.0 for words in rows)
 
 
 def test_the_same_states_are_taken_without_contact() -> None:

@@ -31,6 +31,8 @@ from .tracks import machine
 _RATE = 24.0
 _BALANCE = 0.2  # as the demos of the bag have it
 _UP = np.array([0.0, 1.0, 0.0])
+SMALLER = 50
+"""vertices a side of the sheet with which ways to solve are compared"""
 PARTS = ("near", "potential", "blocks", "way", "assemble", "factor", "solve")
 
 
@@ -140,7 +142,7 @@ def kinds(threads: int | None, frames: int = 8) -> Iterator[str]:
     try:
         for name in KINDS:
             Near.kind = name
-            job = ball(50, 0, frames)(threads).touching
+            job = ball(SMALLER, 0, frames)(threads).touching
             spent, short = Run(job, 0), 0
             for _ in range(frames):
                 short += not bool(spent.advance().report["converged"])
@@ -157,7 +159,7 @@ def balances(threads: int | None, frames: int = 6) -> Iterator[str]:
     """A smaller sheet on a ball with steps solved more and less well, against steps a quarter as long."""
 
     def fallen(balance: float, substeps: int) -> tuple[np.ndarray, float]:
-        job = ball(50, 0, frames, balance=balance, substeps=substeps)(threads).touching
+        job = ball(SMALLER, 0, frames, balance=balance, substeps=substeps)(threads).touching
         made = list(job.frames())
         points = np.stack([frame.state.q for frame in made])
         return points, sum(int(frame.report["iterations"]) for frame in made) / frames
