@@ -15,7 +15,7 @@ import pytest
 
 import bunraku as bk
 from bunraku.contracts import InputError
-from bunraku.geometry import TriMesh
+from bunraku.geometry import TriMesh, intersecting_faces
 from bunraku.testing import sheet
 
 NAN, INF = float("nan"), float("inf")
@@ -31,6 +31,12 @@ def lying(height: float = 0.03) -> TriMesh:
 
 def still(mesh: TriMesh, frames: int = 3) -> bk.Animation:
     return bk.Animation(mesh, np.arange(frames) / 24, np.array([mesh.rest] * frames))
+
+
+def lost() -> TriMesh:
+    """One vertex is nowhere."""
+    mesh = lying()
+    return TriMesh(np.where(np.arange(25)[:, None] == 3, NAN, mesh.rest), mesh.faces)
 
 
 def run(mesh: TriMesh | None = None, *, frames: int = 3, **told: Any) -> bk.Take:
@@ -106,6 +112,7 @@ def test_obstacles(told: dict[str, Any], said: str) -> None:
         (lambda t: BALL.rest if t < 0.05 else np.tile(BALL.rest, (2, 1)), "(36, 3) of float64'); allowed: points (18,"),
         (lambda t: BALL.rest * NAN, "hero at 0 s, vertex 0: moves to where no point is (got [nan, nan, nan])"),
         (lambda t: BALL.rest / (t < 0.05), "vertex 0: moves to where no point is (got [inf"),
+        (lambda t: BALL.rest * (1.0 if t < 0.05 else 1e9), "is (got [100000000.0, -100000000.0, 0.0]); allowed: coord"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
@@ -119,6 +126,7 @@ def test_motions_that_lose_their_way(motion: Callable[[float], Any], said: str) 
         (lambda: bk.Plane("abc", (0, 1, 0)), "ground.point: three finite numbers are needed (got 'abc')"),
         (lambda: bk.Plane((0, 0, 0), "up"), "ground.normal: three finite numbers are needed (got 'up')"),
         (lambda: bk.Plane((0, 0, 0), (0, 0, 0)), "ground.normal: has no direction (got (0, 0, 0)); try: (0, 1, 0)"),
+        (lambda: bk.Plane((0, 0, 0), (0, 1, 0), 3), "the name of a plane must be text (got '3')"),
         (lambda: bk.sphere("abc", 1.0), "centre: three finite numbers are needed (got 'abc')"),
         (lambda: bk.sphere((0, 0, 0), "1"), "the radius must be above zero (got '1'); allowed: metres, up to 1e+06"),
         (lambda: bk.sphere((0, 0, 0), True), "the radius must be above zero (got True)"),
@@ -171,6 +179,8 @@ def test_stitches_between_pins_are_warned_of(caplog: pytest.LogCaptureFixture) -
         (lambda: bk.Pin([0], to=still(lying()), source=["a"]), "pin.source: a pin needs one vertex"),
         (lambda: bk.Pin([0], to=still(lying()), source=[NAN]), "pin.source: a pin needs one vertex"),
         (lambda: bk.Pin([0], to=still(lying()), source=[0.5]), "(got '0.5'); allowed: 1 of 0 to 24"),
+        (lambda: bk.Pin([0], to=(0, 1e300, 0)), "pin.to: coordinates are too large (got '1e+300 m'); allowed: up"),
+        (lambda: bk.Pin([0], to=still(lost()), source=[0]), "pin.to, vertices 3: coordinates are not finite (got [nan"),
         (lambda: bk.Pin([0], to="bal"), "unknown pin.to (got 'bal'); allowed: 'guide', 'ball'"),
     ],
 )
@@ -196,6 +206,10 @@ def test_iterations_are_not_ignored(iterations: int) -> None:
     [
         ({"obstacles": [FLOOR], "thickness": 0.034},
          "the shell is 0.03 m from ground, where its thickness keeps 0.034 m open: .*contact.thickness below 0.03 m"),
+        ({"obstacles": [bk.Obstacle(BALL, name="ball", thickness=0.06)]},
+         "the shell is 0.03 m from ball, where its thickness keeps 0.06 m open: .*try: ball.thickness below 0.03 m"),
+        ({"obstacles": [FLOOR], "parts": {"coat": [0]}, "between": bk.Between("coat", "ground", thickness=0.04)},
+         "the shell is 0.03 m from ground, where its thickness keeps 0.04 m open: .*contact.between below 0.03 m"),
         ({"obstacles": [bk.Plane((0, 1, 0), (0, 1, 0), "roof")]},
          "vertices 0, 1, 2, 3, 4 and 20 more are up to 0.97 m behind roof: .*try: .* clear of roof"),
         ({"obstacles": [bk.Obstacle(lying(), name="coat")]},
@@ -245,6 +259,11 @@ def test_a_reach_in_which_the_shell_would_feel_itself_at_rest(reach: float) -> N
     run(contact=bk.Contact(reach=0.07, thickness=0.0), frames=2)
 
 
+def test_a_reach_of_more_than_an_edge_where_the_shell_does_not_feel_itself() -> None:
+    told = bk.Contact(reach=0.3, thickness=0.0, self_contact=False, obstacles=[FLOOR])
+    refused(lambda: run(contact=told), "contact: reach is more than the mean edge of the shell (got '0.3 m')")
+
+
 @pytest.mark.parametrize("reach", [1e-12, 1e-5])
 def test_a_reach_that_no_step_resolves(reach: float) -> None:
     """A thousandth of the mean edge of 0.1 m (2 + √2) / 3."""
@@ -263,3 +282,12 @@ def test_the_first_frame_tells_what_is_near() -> None:
 def test_what_is_no_list_of_pins_or_seams_is_refused(name: str, value: object) -> None:
     with pytest.raises(InputError, match=rf"{name} must be one or several of a kind \(got .*\(\) for none"):
         run(**{name: value})
+
+
+def test_a_first_pose_to_which_several_turns_lead_is_reached() -> None:
+    """The right half folded flat onto the left: turned about the fold, the sheet fits it as well as it does lying."""
+    mesh = lying()
+    folded = mesh.rest * np.where(mesh.rest[:, :1] > 0.02, [-1.0, 1.0, 1.0], 1.0)
+    guide = bk.Animation(mesh, np.arange(2) / 24, np.stack([folded] * 2))
+    take = bk.track(guide, mesh, bk.clusters(guide, 4), contact=True, threads=1)
+    assert not intersecting_faces(take.animation.points[-1], mesh.faces, touching=True).any()

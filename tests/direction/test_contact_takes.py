@@ -48,6 +48,25 @@ def test_a_ball_from_out_of_reach_takes_a_sheet_along() -> None:
     assert take.animation.points[-1, 12, 1] > -0.5 + 14.4 * 0.125 + 0.08
 
 
+@pytest.mark.parametrize("jump", [100.0, 1e6])
+def test_a_ball_that_jumps_through_a_sheet_does_not_stop_the_shot(
+    jump: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Within one frame, to where no sheet can be taken: what is in its way is let through, and the frame says so."""
+    mesh, ball = lying(6, 0.03), sphere([0.0, -0.1, 0.0], 0.1, 0.05)
+    at = ball.rest + np.array([0.0, 0.0, jump, jump])[:, None, None] * np.array([0.0, 1.0, 0.0])
+    leaping = bk.Animation(ball, np.arange(4) / 24, at, "linear")
+    guide = still(mesh, 4)
+    take = bk.track(guide, mesh, bk.clusters(guide, 4), contact=bk.Contact(obstacles=[leaping]), threads=1)
+    faces = np.concatenate([mesh.faces, ball.faces + mesh.point_count])
+    frames = [np.concatenate([x, y]) for x, y in zip(take.animation.points, at, strict=True)]
+    check_apart(faces, frames, shell=len(mesh.faces), movable=mesh.point_count, between=False)
+    assert np.abs(take.animation.points).max() < 1.0  # it is where its guide is, not where the ball is
+    assert take.report["pinched"].astype(bool).tolist() == [False, False, True, False]
+    (said,) = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert said.startswith("obstacles leave no room for ") and said.endswith(", which is too fast")
+
+
 def test_a_sheet_lies_on_a_floor_at_its_thickness() -> None:
     """Between the gap and the gap with the reach; and without contact it falls through."""
     mesh, floor = lying(3, 0.03), Plane(np.zeros(3), np.array([0.0, 1.0, 0.0]))

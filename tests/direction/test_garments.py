@@ -102,7 +102,7 @@ def test_attached_vertices_begin_where_they_feel_nothing_of_their_body() -> None
     shell = grid_mesh(np.linspace(-0.02, 0.02, 3), np.linspace(-0.02, 0.02, 3))
     shell = shell.with_rest(shell.rest + np.array([0.0, 0.152, 0.0]))
     blend = MaterialBlend.uniform(as_material(CLOTH), len(shell.faces))
-    surfaces, bodies = touching(Contact(obstacles=[ball], thickness=0.001), (), shell, blend, 0.0)
+    surfaces, bodies = touching(Contact(obstacles=[ball], thickness=0.001), (), shell, blend, 0.0, (), shell.rest)
     assert surfaces is not None
     pin = pin_constraint(Pin([4], to="hero"), shell, shell.rest, np.ones(9), _still(shell), None, bodies)
     goal = pin.goals(0.0)
@@ -227,6 +227,43 @@ def _tube(half: float) -> tuple[TriMesh, Integers]:
     border = np.flatnonzero(np.abs(np.abs(flat.rest[:, 0]) - half) < 1e-9)
     shell = TriMesh(np.concatenate([front, front * np.array([1, 1, -1])]), faces)
     return shell, np.stack([border, border + count], axis=1)
+
+
+def _pierced(count: int) -> tuple[Animation, Integers, Integers]:
+    """Two sheets over each other; an edge of the upper one goes down through the lower one, a third of an element in
+    from its edge there. Also the vertices of both edges."""
+    one = grid_mesh(np.linspace(0.0, 0.4, 7), np.linspace(0.0, 0.4, 7))
+    n, along = one.point_count, one.rest[:, 0]
+    both = TriMesh(np.concatenate([one.rest, one.rest + [0, 0.02, 0]]), np.concatenate([one.faces, one.faces + n]))
+    poses = np.repeat(both.rest[None], count, axis=0)
+    share = np.arange(count)[:, None] / (count - 1)
+    poses[:, n:, 0] += 0.02 * np.minimum(3.0 * share, 1.0)
+    poses[:, n:, 1] -= 0.06 * share * np.exp(-((along / 0.08) ** 2))
+    edge = np.flatnonzero(along == 0.0)
+    return Animation(both, np.arange(count) / 24.0, poses), edge, edge + n
+
+
+@pytest.mark.parametrize("closed", [None, 10.0])
+def test_a_seam_that_pins_keep_open_is_no_leave_to_pass_through(closed: float | None) -> None:
+    """Both sides of it are pinned to a guide that leads one through the other, which stands."""
+    guide, lower, upper = _pierced(6)
+    shell, below = guide.mesh, np.arange(guide.mesh.point_count // 2)
+    held = np.concatenate([below, upper])
+    pin = Pin(held, to=guide, source=held)
+    seam = Seam(np.stack([lower, upper], axis=1), closed=closed)
+    assert intersecting_faces(guide.points[-1], shell.faces, touching=True).any()
+    take = track(guide, shell, None, material=CLOTH, pins=[pin], seams=[seam], contact=True, threads=1)
+    for x in take.animation.points:
+        assert not intersecting_faces(x, shell.faces, touching=True).any()
+    # Attached to a body they are drawn together first, and where they lie together they are one surface.
+    blend = MaterialBlend.uniform(as_material(CLOTH), len(shell.faces))
+    ball = Obstacle(sphere([0, -9, 0], 1.0), name="b")
+    for pins, first, sewn in (
+        ([pin], guide.points[0], 0), ([Pin(held, to="b")], guide.points[0], len(lower) if closed is None else 0),
+        ([pin], np.tile(shell.rest[below], (2, 1)), len(lower)),
+    ):  # fmt: skip
+        found = touching(Contact(obstacles=[ball]), [seam], shell, blend, 0.0, pins, first)[0]
+        assert found is not None and found.sewn is not None and len(found.sewn) == sewn
 
 
 def test_a_tube_is_sewn_around_a_rod_and_slides_on_it() -> None:

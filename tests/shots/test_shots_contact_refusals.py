@@ -13,6 +13,7 @@ import tomli_w
 
 from bunraku import Animation, TriMesh, read_animation, read_shot, sphere
 from bunraku.cli import main
+from bunraku.contracts import InputError
 from bunraku.io import write_animation
 from bunraku.shots.prepare import prepare
 from bunraku.testing import sheet, survey_apart
@@ -155,3 +156,12 @@ def test_a_pinch_is_told_in_words(tmp_path: Path) -> None:
     assert f"{frames[-1]:g}" in told and f"at most {pinched.max():g} vert" in told
     through = np.array(report["intersections"]["with_obstacles"])
     assert not through[pinched == 0].any() and not any(report["intersections"]["with_itself"])
+
+
+def test_contact_said_in_full_is_no_change_to_a_take(tmp_path: Path) -> None:
+    """`contact = true` is the table with its defaults; anything else in it is named, and what it was."""
+    first = read_shot(_shot(tmp_path)).run(threads=1, frames=(1, 2))
+    again = read_shot(_shot(tmp_path, contact={"friction": 0.3})).run(threads=1, frames=(1, 2), resume=True)
+    assert again.already and again.folder == first.folder
+    with pytest.raises(InputError, match=r"has changed since: physics\.contact\.friction was 0\.3, is 0\.9; try"):
+        read_shot(_shot(tmp_path, contact={"friction": 0.9})).run(threads=1, frames=(1, 2), resume=True)

@@ -9,10 +9,12 @@ import numpy as np
 
 from bunraku.contracts import Integers, Points, Vector, input_error, is_between, need
 from bunraku.geometry import TriMesh, subdivide
+from bunraku.geometry.topology import LARGEST_COORDINATE
 
 MOST_FRICTION = 100.0
 """of a coefficient µ: beyond, nothing slides anyway"""
 _LARGEST = 1e6  # [m] of a simple shape
+_FARTHEST = 2.0 * LARGEST_COORDINATE  # [m] of what moves: seen from a shell that is itself far off
 _FINEST = 7  # times that the octahedron of a ball is split: 65,538 vertices
 
 
@@ -56,10 +58,11 @@ class Obstacle:
                 got=f"{found.shape} of {found.dtype}", allowed=f"points {self.mesh.rest.shape}",
                 remedy="one obstacle for each topology",
             )  # fmt: skip
-        if not np.isfinite(found).all():
-            first = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+        outside = ~(np.abs(found) <= _FARTHEST).all(axis=1)
+        if outside.any():
+            first = int(np.flatnonzero(outside)[0])
             raise input_error("moves to where no point is", where=f"{self.name} at {time:.4g} s, vertex {first}",
-                              got=found[first].tolist(), allowed="finite coordinates")  # fmt: skip
+                              got=found[first].tolist(), allowed=f"coordinates up to {_FARTHEST:g} m")  # fmt: skip
         return found.astype(np.float64)
 
 
@@ -74,6 +77,8 @@ class Plane:
     name: str = "ground"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise input_error("the name of a plane must be text", got=repr(self.name))
         point, normal = _point(f"{self.name}.point", self.point), _point(f"{self.name}.normal", self.normal)
         most = float(np.abs(normal).max())
         if most == 0.0:

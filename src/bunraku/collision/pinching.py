@@ -78,10 +78,10 @@ class Pinches:
         """Where a pinch begins or ends, in words."""
         if len(self) and not len(before):
             vertex, one, other = self.rows[0, :3]
-            log.warning(
-                "obstacles leave no room for %d vertices between them; the first is %d, between their faces %d and %d",
-                len(self), vertex, one, other,
-            )  # fmt: skip
+            where = (
+                f"between their faces {one} and {other}" if one != other else f"before face {one}, which is too fast"
+            )
+            log.warning("obstacles leave no room for %d vertices; the first is %d, %s", len(self), vertex, where)
         elif len(before) and not len(self):
             log.info("nothing is pinched between obstacles any more")
 

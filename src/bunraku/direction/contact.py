@@ -149,8 +149,9 @@ def _check_reach(surfaces: Surfaces) -> None:
         closest, most = _closest_at_rest(looked), min(most, _room_of_parts(looked))
         most = min(most, closest - surfaces.gap) if closest > surfaces.gap else most  # else it is told elsewhere
     if reach > most:
+        keep = "parts of the shell keep from each other at rest: they would push themselves apart"
         raise input_error(
-            "reach is more than parts of the shell keep from each other at rest: they would push themselves apart",
+            f"reach is more than {keep if most < edge else 'the mean edge of the shell'}",
             where="contact", got=f"{reach:g} m", allowed=f"up to {most:.3g} m", remedy="leave it out",
         )  # fmt: skip
     if reach < min(least, most):

@@ -11,7 +11,7 @@ from scipy import sparse
 from bunraku.collision import Obstacle, Plane
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
 from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
-from bunraku.geometry import Embedding, TriMesh, embed, first_few, vertex_normals
+from bunraku.geometry import Embedding, TriMesh, check_coordinates, embed, first_few, vertex_normals
 from bunraku.motion import Animation, Curve, CurveLike
 
 from .strength import strength_curve
@@ -177,6 +177,7 @@ def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Poin
                 allowed=f"{len(vertices)} of 0 to {count - 1}",
             )  # fmt: skip
         animation = pin.to
+        check_coordinates(animation.points, "pin.to", smallest=0.0)
         return lambda time: animation.at(time)[source]
     try:
         points = np.asarray(pin.to, dtype=np.float64)
@@ -187,6 +188,7 @@ def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Poin
             "pin.to must be 'guide', the name of an obstacle, a point, one point a vertex, an Animation or an Obstacle",
             got=_short(pin.to), remedy="a plane has no places to be attached to" if isinstance(pin.to, Plane) else "",
         )  # fmt: skip
+    check_coordinates(points.reshape(-1, 3), "pin.to", smallest=0.0)
     goal = np.broadcast_to(points, (len(vertices), 3))
     return lambda time: goal
 

@@ -19,6 +19,7 @@ from .minimise import Direction, NewtonSettings, Progress, conjugate, parabola_m
 _BACK_OFF = 0.9  # of the share at which something would touch
 _MOST_CUTS = 12
 _MOST_RESORTS = 12
+_MOST_APPROACHES = 6  # of obstacles, each leaving a tenth of what is free
 _ASTRAY = 3.0  # sizes of the body
 _HELD_UP = 0.5  # share of a step below which obstacles on their way are asked whether they leave room
 _ROUNDING = 1e-9  # share of the merit that rounding may take
@@ -75,14 +76,23 @@ def minimise_apart(
     for _ in range(_MOST_RESORTS if last else 0):
         if outcome is not Outcome.NOT_CONVERGED:
             break
-        touch.go_alone(run.x)
-        if touch.arrived:
-            return Outcome.ITERATION_LIMIT
-        if not touch.pinch(run.x, last=True):
-            break
+        if not _pinched_alone(touch, run.x):
+            return Outcome.ITERATION_LIMIT if touch.arrived else outcome
         run.iterations = 0
         outcome = _minimise(problem, touch, direction, run, settings)
     return outcome
+
+
+def _pinched_alone(touch: Touching, x: Points) -> bool:
+    """Whether obstacles that go on while the shell stands at x (n, 3) come to press on it, and it is pinched. Each time
+    they leave a little of the way that is free, which is long where they are fast: they come up to it in several."""
+    for _ in range(_MOST_APPROACHES):
+        touch.go_alone(x)
+        if touch.arrived:
+            return False
+        if touch.pinch(x, last=True):
+            return True
+    return False
 
 
 def _minimise(

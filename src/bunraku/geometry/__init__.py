@@ -23,6 +23,7 @@ from .doctor import repair as repair
 from .embedding import Embedding as Embedding
 from .embedding import along as along
 from .embedding import embed as embed
+from .embedding import nearest_rotations as nearest_rotations
 from .intersections import faces_through as faces_through
 from .intersections import intersecting_faces as intersecting_faces
 from .normals import SurfaceNormals as SurfaceNormals

@@ -37,7 +37,7 @@ class Embedding:
         if not self._apart:
             return places
         turned = (self.matrix @ self._turns(x).reshape(-1, 9)).reshape(-1, 3, 3)
-        return places + np.einsum("nij,nj->ni", _nearest_rotation(turned), self.offsets)
+        return places + np.einsum("nij,nj->ni", nearest_rotations(turned), self.offsets)
 
     def velocity(self, x: Points, v: Points, dt: float = 1e-5) -> Points:
         """(n, 3) rate of `points` with the carrier at x, moving with v (n_carrier, 3) [m/s]; central difference."""
@@ -93,7 +93,7 @@ def _frames(x: Points, mesh: TriMesh) -> Array:
     return np.stack([first, np.cross(normal, first), normal], axis=2)
 
 
-def _nearest_rotation(matrices: Array) -> Array:
+def nearest_rotations(matrices: Array) -> Array:
     """(m, 3, 3) polar factors, never mirrored."""
     u, _, vt = np.linalg.svd(matrices)
     sign = np.sign(np.linalg.det(u @ vt))

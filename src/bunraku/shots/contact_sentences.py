@@ -100,9 +100,9 @@ def pinched_sentences(m: Measured) -> Iterator[Sentence]:
     worst = int(np.argmax(pinched))
     yield Sentence(
         "note",
-        f"Obstacles left no room for the shell between them on frames {ranges(m.frames[pinched > 0])}: at most "
-        f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow both surfaces "
-        "and may pass through them.",
+        f"Obstacles left no room for the shell on frames {ranges(m.frames[pinched > 0])}: at most "
+        f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow the "
+        "surfaces and may pass through them.",
     )
 
 

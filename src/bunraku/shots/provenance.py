@@ -8,11 +8,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from bunraku.numerics import choose, default_threads
 
+from .contact_spec import ContactTable
 from .prepare import Prepared
+from .tables import written
 
 _PACKAGES = ("bunraku", "numpy", "scipy", "numba", "usd-core", "mkl", "py-mkl-pardiso", "qdldl")
 _FILES = ("file", "prim", "take", "skeleton")
@@ -87,6 +90,14 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "
             hashes = where.startswith("inputs.")
             found.append(f"{where[7:]} has changed" if hashes else f"{where} was {_told(a)}, is {_told(b)}")
     return found
+
+
+def spelled_out(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a take with what `contact = true` stands for, which may have been said in full instead."""
+    physics = settings.get("physics")
+    if not isinstance(physics, Mapping) or physics.get("contact") is not True:
+        return dict(settings)
+    return {**settings, "physics": {**physics, "contact": _plain(written(ContactTable(), Path()))}}
 
 
 def _told(value: object) -> str:

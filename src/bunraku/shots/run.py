@@ -32,7 +32,7 @@ from .log import TakeLog, listening
 from .march import march
 from .outputs import Outputs
 from .prepare import Prepared, prepare
-from .provenance import circumstances, differences, provenance, settings, solver_name
+from .provenance import circumstances, differences, provenance, settings, solver_name, spelled_out
 from .report import Report, TakeOutcome
 from .shot import Shot
 from .timings import Timings
@@ -186,10 +186,10 @@ def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:
     takes = [take for take in takes if take.begun]
     if not takes:
         raise InputError(f"{out or folder}: there is no take to resume; try: run without --resume")
-    now, changed = settings(prepared), {}
+    now, changed = spelled_out(settings(prepared)), {}
     for take in takes:
         try:
-            changed[take.path] = differences(take.read_provenance()["settings"], now)
+            changed[take.path] = differences(spelled_out(take.read_provenance()["settings"]), now)
         except InputError as error:  # a damaged take is no reason not to carry on another
             if len(takes) == 1:
                 raise

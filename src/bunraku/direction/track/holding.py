@@ -46,8 +46,8 @@ class Holding:
         for k, count in enumerate(between):
             if count:
                 _log.warning(
-                    "seams[%d]: %d stitches lie between vertices that are pinned: they go where the pins say, and are "
-                    "closed only if the pins bring them together", k, count,
+                    "seams[%d]: %d stitches lie between vertices that are pinned: they go where the pins say, "
+                    "and no seam closes them", k, count,
                 )  # fmt: skip
 
     def at(self, first: Points, *, attached: bool = True) -> list[LinearConstraint]:
@@ -73,15 +73,33 @@ def firmly_held(shell: TriMesh, pins: Sequence[Pin]) -> Flags:
     return held
 
 
+def _held_while_sewn(seam: Seam, shell: TriMesh, pins: Sequence[Pin]) -> Flags:
+    """(n,) vertices that a seam cannot move: those attached to a body are so only once seams are closed."""
+    return firmly_held(shell, [pin for pin in pins if pin.body is None or seam.closed is not None])
+
+
+def _closing(seam: Seam, held: Flags, first: Points, gap: float) -> Seam:
+    """Without the stitches between vertices that are `held` (n,) farther apart than a gap [m] at points `first` (n, 3):
+    nothing closes these, and what no seam draws together has no right to pass through itself."""
+    stitches, apart = np.asarray(seam.stitches), seam.weights(len(first)) @ first
+    return seam.of(~held[stitches].all(axis=1) | (np.linalg.norm(apart, axis=1) <= gap))
+
+
 def touching(
-    contact: Contact | None, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float
-) -> tuple[Surfaces | None, Bodies]:
-    """The surfaces of a shell that may touch, and what its pins may be attached to."""
+    contact: Contact | None, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float,
+    pins: Sequence[Pin], first: Points,
+) -> tuple[Surfaces | None, Bodies]:  # fmt: skip
+    """The surfaces of a shell at points `first` (n, 3) that may touch, and what its pins may be attached to."""
     check_seams(seams, shell, time)
+    for pin in pins:
+        check_pin(pin, shell)
     if contact is None:
         return None, Bodies()
-    sewn = sewn_pairs(seams, shell.point_count) if seams else None
-    surfaces, strain = contact.surfaces(shell, blend, time, sewn), contact.press
+    strain = contact.press
+    surfaces = contact.surfaces(shell, blend, time, sewn_pairs(seams, shell.point_count) if seams else None)
+    closing = [_closing(seam, _held_while_sewn(seam, shell, pins), first, surfaces.gap) for seam in seams]
+    if any(len(a.stitches) < len(b.stitches) for a, b in zip(closing, seams, strict=True)):
+        surfaces = contact.surfaces(shell, blend, time, sewn_pairs(closing, shell.point_count))
 
     def press(weights: Sparse) -> Callable[[float], Vector]:
         found = region_caps(weights, shell, blend, None, None, strain)

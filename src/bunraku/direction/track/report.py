@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +46,7 @@ class TrackReport:
             "gravity": np.array(self.forces.weight.value(x)),
             **self.forces.air.report(state),
             **({"yielded": np.array(self.forces.bending.yielded(state.memory))} if self.forces.bending.yields else {}),
-            **self._contact(state, last),
+            **self._contact(state, steps),
             "iterations": np.array(sum(step.stats["iterations"] for step in steps)),
             "converged": np.array(all(step.outcome is Outcome.CONVERGED for step in steps)),
             "last_step": np.array(max((step.stats["last_step"] for step in steps), default=0.0)),
@@ -66,17 +64,19 @@ class TrackReport:
         caps = averages.caps(time)
         return {"held": np.where(caps > 0.0, held, 0.0), "cap": caps}
 
-    def _contact(self, state: State, last: Mapping[str, Any] | None) -> dict[str, Array]:
+    def _contact(self, state: State, steps: list[Solution[State]]) -> dict[str, Array]:
         """Where surfaces may touch: near pairs, the least distance among them [m], regions that give way, and how many
-        vertices are pinched."""
+        vertices are pinched, or were in one of the steps that led here: an obstacle may be through them by now."""
         if self.system.contact is None:
             return {}
+        last = steps[-1].stats if steps else None
+        pinched = [len(Pinches.of(step.value.memory)) for step in steps] or [len(Pinches.of(state.memory))]
         near = last["contact"] if last else self._near(state)
         led = np.asarray(state.memory.get(LED_AWAY, np.zeros(self.regions)), dtype=bool)
         gave_way = (last["gives_way"] if last else led)[: self.regions]
         return {
             "pairs": np.array(near["pairs"]), "closest": np.array(near["closest"]),
-            "gave_way": gave_way, "pinched": np.array(len(Pinches.of(state.memory))),
+            "gave_way": gave_way, "pinched": np.array(max(pinched)),
         }  # fmt: skip
 
     def _near(self, state: State) -> dict[str, float]:

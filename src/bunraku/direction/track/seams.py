@@ -78,6 +78,11 @@ class Seam:
                 got=f"faces {first_few(shut)}", remedy="sew vertices that no edge joins",
             )  # fmt: skip
 
+    def of(self, which: Flags) -> Seam:
+        """With the stitches of which (s,) is true."""
+        stitches, shares = np.asarray(self.stitches)[which], np.asarray(self.shares)[which]
+        return Seam(stitches, shares if stitches.shape[1] == 3 else None, self.closed)
+
     def weights(self, count: int, near: float = 0.0) -> Sparse:
         """(s, n) rows of the vertex minus the place it is sewn to; shares `near` an end are taken for it."""
         stitches, shares = np.asarray(self.stitches), np.asarray(self.shares)

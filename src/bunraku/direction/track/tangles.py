@@ -74,8 +74,15 @@ def _too_near(surfaces: Surfaces, x: Points, time: float) -> Iterator[Tangle]:
             clear = _ON_ITSELF if some is alone else _outside(name)
             yield Tangle(
                 f"the shell is {closest:.3g} m from {name}, where its thickness keeps {gap:.3g} m open",
-                f"contact.thickness below {closest:.3g} m" if closest > 1e-3 * gap else clear,
+                f"{_said_in(some, gap, name)} below {closest:.3g} m" if closest > 1e-3 * gap else clear,
             )
+
+
+def _said_in(surfaces: Surfaces, gap: float, name: str) -> str:
+    """Which setting has made a gap [m] what it is."""
+    if gap == surfaces.gap:
+        return "contact.thickness"
+    return "contact.between" if any(one.gap == gap for one in surfaces.parts.particular) else f"{name}.thickness"
 
 
 def _tightest(surfaces: Surfaces, x: Points, time: float) -> tuple[float, float]:

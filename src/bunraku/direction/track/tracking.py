@@ -127,7 +127,7 @@ def tracking_job(
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
     pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
-    surfaces, bodies = touching(contact, seams, shell, blend, time)
+    surfaces, bodies = touching(contact, seams, shell, blend, time, pins, first)
     ordered = Ordered(first) if surfaces is None else in_order(surfaces, layers, first, time)
     first = ordered.points
     holding = Holding(pins, seams, shell, guide, onto, mass.lumped, bodies)

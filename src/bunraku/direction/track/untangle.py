@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from bunraku.collision import PINCHED, Obstacle, Surfaces
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, PhysicsStopped, Points, State, Vector, input_error
 from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
+from bunraku.geometry import nearest_rotations
 from bunraku.motion import ease
 
 from .layers import in_order
@@ -191,10 +191,11 @@ def _led(obstacle: Obstacle, start: float, end: float) -> Obstacle:
 
 
 def _carried(rest: Points, first: Points) -> Points:
-    """The rest shape turned and moved to where the first pose is [Kabsch 1976]."""
+    """The rest shape turned and moved to where the first pose is [Kabsch 1976]; where several turns are as good, by any
+    of them."""
     centre, goal = rest.mean(axis=0), first.mean(axis=0)
-    turn = Rotation.align_vectors(first - goal, rest - centre)[0]
-    return turn.apply(rest - centre) + goal
+    (turn,) = nearest_rotations(((first - goal).T @ (rest - centre))[None])
+    return (rest - centre) @ turn.T + goal
 
 
 def _blended(constraint: LinearConstraint, begin: Points, start: float, end: float) -> LinearConstraint:
