@@ -34,6 +34,7 @@ from .outputs import Outputs
 from .prepare import Prepared, prepare
 from .provenance import circumstances, differences, provenance, settings, solver_name
 from .report import Report, TakeOutcome
+from .scene import write_scene
 from .shot import Shot
 from .timings import Timings
 
@@ -73,6 +74,7 @@ def run_shot(
         with locked(take.path), _undone_without_frames(take, log):
             log.write_to(take.log)
             _begin(take, prepared, provenance(prepared, threads, job.facts))
+            write_scene(take.scene, prepared, job.facts)
             return _carry_on(take, prepared, job, 0, threads, dict(job.facts), tell)
 
 
@@ -156,6 +158,8 @@ def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, log: Take
     done = last_good(cache) + 1
     cache.discard_after(done - 1)
     facts = origin["facts"]
+    if not take.scene.exists():  # a take from before scenes were written down
+        write_scene(take.scene, prepared, facts)
     if take.finished and done == len(prepared.numbers):
         report = Outputs(prepared, take, facts, Timings.of(take.timings), tell).make(done, "", again=False)
         return TakeResult(take.path, report.outcome, report, already=True)
