@@ -42,6 +42,14 @@ class Sentence:
     kind: str
     """"met", "missed", "yielded" (to a cap, as asked) or "note\""""
     text: str
+    frame: float | None = None
+    """the frame number to look at, where it speaks of one"""
+    region: int | None = None
+    """the region to look at, where it speaks of one"""
+
+    def as_json(self) -> dict[str, Any]:
+        """What report.json holds."""
+        return {"kind": self.kind, "text": self.text, "frame": self.frame, "region": self.region}
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +258,7 @@ class Report:
             "yielded_frames": m.frames[m.yielded],
             "yielded": [region.as_json() for region in self.yielded],
             "sentences": [sentence.text for sentence in self.sentences],
+            "told": [sentence.as_json() for sentence in self.sentences],
             "animations": self.animations,
             "prims": dict(self.prims),
             "facts": dict(m.facts),
