@@ -65,8 +65,8 @@ class Performance:
                 begun = self._started is not None and frames_kept(self._started.folder) > 0
                 carry_on = f"\ncarry on with: {self.again}" if begun and self.again else ""
                 return self._fail(BAD_INPUT, f"{error}{carry_on}")
-            except KeyboardInterrupt:
-                return self._fail(INTERRUPTED, self._interrupted())
+            except KeyboardInterrupt as error:
+                return self._fail(INTERRUPTED, self._interrupted(str(error) or "interrupted"))
             except Exception as error:
                 return self._fail(
                     FAULT, f"unexpected {type(error).__name__}: {error}; the full story is in {self._story()}"
@@ -90,14 +90,14 @@ class Performance:
         self.show.end({"event": "error", "exit_code": code, "message": message})
         return code
 
-    def _interrupted(self) -> str:
+    def _interrupted(self, how: str) -> str:
         made = frames_kept(self._started.folder) if self._started else 0
         if not self.again:  # a command that makes no take
-            return "interrupted"
+            return how
         if self._started is None or not made:
-            return "interrupted before the first frame; nothing was kept"
+            return f"{how} before the first frame; nothing was kept"
         return (
-            f"interrupted; {made} of {self._started.count} frames are kept in {self._started.folder}\n"
+            f"{how}; {made} of {self._started.count} frames are kept in {self._started.folder}\n"
             f"carry on with: {self.again}"
         )
 

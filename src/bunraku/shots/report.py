@@ -310,17 +310,19 @@ def measure(
         exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
         size=prepared.shell.size,
         facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, **_facts_of_file(prepared)},
-        pushed=_pushed([*before, *found], MET * prepared.shell.size)[-len(found) :] if "gave_way" in arrays else None,
+        pushed=pushed_away([frame.report for frame in (*before, *found)], MET * prepared.shell.size)[-len(found) :]
+        if "gave_way" in arrays
+        else None,
     )
 
 
-def _pushed(frames: Sequence[Frame], small: float) -> Rows:
-    """(t, k) regions farther than `small` [m] from the guide that gave way to contact, or did and have not caught up
-    since: they come back at a limited pace."""
+def pushed_away(reports: Sequence[Mapping[str, Array]], small: float) -> Rows:
+    """(t, k) of frames' reports: regions farther than `small` [m] from the guide that gave way to contact, or did and
+    have not caught up since: they come back at a limited pace."""
     out: list[Rows] = []
-    for frame in frames:
-        gave_way = np.asarray(frame.report["gave_way"], dtype=bool)
-        out.append((frame.report["residual"] > small) & (gave_way | out[-1] if out else gave_way))
+    for report in reports:
+        gave_way = np.asarray(report["gave_way"], dtype=bool)
+        out.append((report["residual"] > small) & (gave_way | out[-1] if out else gave_way))
     return np.stack(out)
 
 
