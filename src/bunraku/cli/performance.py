@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from bunraku.contracts import BunrakuError, PhysicsStopped
-from bunraku.shots import Event, Started, TakeOutcome, TakeResult, contents, frames_kept
+from bunraku.shots import Event, Started, StopAsked, TakeOutcome, TakeResult, contents, frames_kept
 
 from .shows import WAYS, Show, choose_show
 
@@ -46,6 +46,8 @@ class Performance:
         self.show: Show = choose_show(way)
         self.again = ""
         """the command that carries on after an interruption"""
+        self.ended_by_hand = False
+        """whether Ctrl-C ended it"""
         self._started: Started | None = None
 
     def tell(self, event: Event) -> None:
@@ -66,6 +68,7 @@ class Performance:
                 carry_on = f"\ncarry on with: {self.again}" if begun and self.again else ""
                 return self._fail(BAD_INPUT, f"{error}{carry_on}")
             except KeyboardInterrupt as error:
+                self.ended_by_hand = not isinstance(error, StopAsked)
                 return self._fail(INTERRUPTED, self._interrupted(str(error) or "interrupted"))
             except Exception as error:
                 return self._fail(
