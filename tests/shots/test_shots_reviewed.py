@@ -13,13 +13,13 @@ import pytest
 import tomli_w
 
 from bunraku import InputError
-from bunraku.geometry import TriMesh
+from bunraku.geometry import TriMesh, closest_points
 from bunraku.io import write_animation
 from bunraku.scenes import box_mesh, crossing_arms
 from bunraku.shots import Overlays, curve_titles, differences_of, open_take, read_shot
 from bunraku.shots.kept import kept
 from bunraku.shots.lock import locked
-from bunraku.shots.overlays import largest_stretch
+from bunraku.shots.overlays import Stretch
 from bunraku.shots.prepare import prepare
 from bunraku.testing import sheet
 
@@ -171,6 +171,8 @@ def test_contact_pairs_are_as_many_and_as_near_as_the_run_said(made: Path) -> No
         if len(segments):
             lengths = np.linalg.norm(segments[:, 0] - segments[:, 1], axis=1)
             assert lengths.min() == pytest.approx(closest[k], rel=1e-6)
+            on_shell = closest_points(segments.reshape(-1, 3), TriMesh(take.points(k), take.scene.shell.faces))
+            assert on_shell.distances.max() < 1e-9  # both ends
 
 
 @pytest.mark.parametrize(("along", "across"), [(1.5, 1.0), (0.7, 1.2), (0.8, 0.9)])
@@ -181,14 +183,14 @@ def test_the_largest_stretch_of_what_is_pulled(along: float, across: float) -> N
     pulled = np.array(flat)
     pulled[:, axes[0]] *= along
     pulled[:, axes[1]] *= across
-    np.testing.assert_allclose(largest_stretch(mesh, pulled @ turn.T + 3.0), max(along, across) - 1.0, atol=1e-12)
+    np.testing.assert_allclose(Stretch.of(mesh).at(pulled @ turn.T + 3.0), max(along, across) - 1.0, atol=1e-12)
 
 
 def test_stretch_of_a_shear_is_the_larger_singular_value() -> None:
     mesh = TriMesh(np.array([[0.0, 0, 0], [1, 0, 0], [0.3, 1, 0]]), np.array([[0, 1, 2]]))
     gradient = np.array([[1.1, 0.4, 0], [0.0, 0.9, 0], [0, 0, 1]])
     expected = np.linalg.svd(gradient[:2, :2], compute_uv=False)[0] - 1.0
-    np.testing.assert_allclose(largest_stretch(mesh, mesh.rest @ gradient.T), expected, atol=1e-12)
+    np.testing.assert_allclose(Stretch.of(mesh).at(mesh.rest @ gradient.T), expected, atol=1e-12)
 
 
 def test_only_what_applies_can_be_drawn(tmp_path: Path) -> None:
