@@ -72,7 +72,7 @@ def read_arrays(path: Path, what: str = "the file", remedy: str = "") -> tuple[A
 
 
 def read_some_arrays(path: Path, wanted: Collection[str], what: str = "the file", remedy: str = "") -> Arrays:
-    """Of a file only the arrays whose names, or the part of them up to a '/', are wanted.
+    """Of a file only the arrays whose names, up to a '/' if they have one, are wanted.
 
     The checksum, which would take all of the file, is not looked at: for looking, not for carrying on.
     """
@@ -98,7 +98,7 @@ def _some(stream: BinaryIO, wanted: Collection[str]) -> Arrays:
     for entry in header["arrays"]:
         kind, shape = np.dtype(entry["type"]), tuple(entry["shape"])
         size = math.prod(shape) * kind.itemsize
-        if entry["name"] in wanted or entry["name"].split("/")[0] in wanted:
+        if entry["name"].split("/")[0] in wanted:
             data = stream.read(size)
             arrays[entry["name"]] = np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))
         else:
