@@ -1,0 +1,168 @@
+// Made from messages.py by `python -m bunraku.studio.typescript`; change it there.
+
+/** of a take: a run writes into it, every frame was made, physics stopped it, its run ended early and may be resumed */
+export type State = "running" | "finished" | "stopped" | "interrupted";
+
+/** of a sentence, as in the report */
+export type Kind = "met" | "missed" | "yielded" | "note";
+
+/** Something that can be drawn on the result. */
+export interface Overlay {
+  /** what a request for frames calls it */
+  readonly name: string;
+  readonly title: string;
+  /** "" for a plain number or a label */
+  readonly unit: string;
+  /**
+   * values: an array (n,) with every frame; labels: `label` of the mesh, whole numbers, −1 where there is none;
+   * segments: an array (m, 2, 3) of points [m] with every frame
+   */
+  readonly draws: "values" | "labels" | "segments";
+  /** one sentence for whoever wonders what is shown */
+  readonly about: string;
+  readonly low: number;
+  /** ends of the colour scale that suit the whole take, as far as it is known */
+  readonly high: number;
+}
+
+/** A take that is open. */
+export interface Take {
+  /** its place in requests, from 0 */
+  readonly number: number;
+  /** 'box v003' */
+  readonly name: string;
+  readonly folder: string;
+  readonly object: string;
+  readonly state: State;
+  /** frame numbers of the shot, those not made yet included; requests count frames by their place in here */
+  readonly frames: readonly number[];
+  /** how many of them are there, from the first */
+  readonly ready: number;
+  /** [frames/s] */
+  readonly rate: number;
+  readonly vertices: number;
+  readonly faces: number;
+  readonly guide_vertices: number;
+  readonly guide_faces: number;
+  readonly obstacle_faces: number;
+  /** (3,) [m] of all that is to be seen over the shot; y is up */
+  readonly centre: readonly number[];
+  /** [m] of a ball about it that holds that */
+  readonly radius: number;
+  /** [m] height of the ground, where there is one */
+  readonly floor: number | null;
+  /** names by number */
+  readonly regions: readonly string[];
+  readonly overlays: readonly Overlay[];
+}
+
+/** A setting in which the open takes differ. */
+export interface Difference {
+  /** as in a shot file: 'physics.substeps' */
+  readonly key: string;
+  /** one a take, as a shot file says it; '' where it does not */
+  readonly values: readonly string[];
+}
+
+/** GET /takes: what is open. */
+export interface Opened {
+  readonly version: string;
+  readonly takes: readonly Take[];
+  readonly differences: readonly Difference[];
+}
+
+/** Something the report says, and where to look. */
+export interface Sentence {
+  readonly kind: Kind;
+  readonly text: string;
+  /** a frame number of the shot */
+  readonly frame: number | null;
+  readonly region: number | null;
+}
+
+/** A number a frame. */
+export interface Curve {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  /** whether a logarithmic scale shows it better */
+  readonly log: boolean;
+  /** one a frame that is ready; None where there is none */
+  readonly values: readonly (number | null)[];
+}
+
+/** GET /takes/N/report: what is known of the frames that are ready. */
+export interface Report {
+  readonly state: State;
+  readonly ready: number;
+  /** empty while a run goes on */
+  readonly sentences: readonly Sentence[];
+  readonly curves: readonly Curve[];
+  /** the shot file, every default written out */
+  readonly shot: string;
+}
+
+/**
+ * GET /takes/N/news?ready=K&state=S: answered when more than K frames are ready or the state is not S any more,
+ * after some twenty seconds in any case.
+ */
+export interface News {
+  readonly state: State;
+  readonly ready: number;
+  /** frames to make in all, preroll included */
+  readonly count: number;
+  /** of these, made */
+  readonly done: number;
+  /** about, until the last frame; None where nobody knows */
+  readonly seconds_left: number | null;
+  readonly can_cancel: boolean;
+}
+
+/** POST /takes/N/cancel: the run was asked to stop; it does after the frame it is at, and can be resumed. */
+export interface Cancelled {
+  /** False: no run writes into this take */
+  readonly asked: boolean;
+}
+
+/** An array in a parcel. */
+export interface ArrayPlace {
+  readonly name: string;
+  readonly type: "u2" | "u4" | "i4" | "f4";
+  readonly shape: readonly number[];
+  /** [bytes] from the end of the padded header */
+  readonly offset: number;
+  readonly low: readonly number[] | null;
+  /** of shares: what 0 and 65535 stand for, one a column (one for an array (n,)) */
+  readonly high: readonly number[] | null;
+}
+
+/** What belongs to one frame, or to none. */
+export interface Entry {
+  /** its place among the take's frames; None for what does not move */
+  readonly frame: number | null;
+  readonly arrays: readonly ArrayPlace[];
+}
+
+/**
+ * Header of a parcel.
+ *
+ * GET /takes/N/mesh has one entry: faces (f, 3) u4, guide_faces, obstacle_faces, and label (n,) i4 where there are
+ * regions. GET /takes/N/frames?from=A&count=B&overlay=NAME&with=guide,obstacles has one a frame that is ready: points
+ * (n, 3) of shares, guide and obstacles alike where asked for, and the overlay's array under its name.
+ */
+export interface Parcel {
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * POST /movies?width=W&height=H&rate=R: a film to which pictures are sent, POST /movies/ID with a PNG or JPEG each;
+ * GET /movies/ID ends it and answers with the mp4.
+ */
+export interface MovieBegun {
+  readonly id: string;
+}
+
+/** The body of every reply that is not 200, in one sentence; plain text instead without a token. */
+export interface Refused {
+  readonly error: string;
+}
