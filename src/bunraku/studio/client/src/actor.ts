@@ -145,9 +145,9 @@ export class Actor {
       guide.mesh.material.depthWrite = !veil;
       guide.mesh.renderOrder = veil ? 4 : 0;
       const edged = guide.mesh.visible && (veil || wire || guide.faces.length / 3 < COARSE);
-      if (edged || guide.hasEdges) guide.edges().visible = edged;
+      if (edged || guide.hasEdges) guide.showEdges(edged);
     }
-    if (wire || result.hasEdges) result.edges().visible = wire && result.mesh.visible;
+    if (wire || result.hasEdges) result.showEdges(wire && result.mesh.visible);
     if (obstacles !== null) obstacles.mesh.visible = true;
     this.segments.visible = this.hasSegments && part !== "guide";
     for (const surface of [result, guide, obstacles]) {

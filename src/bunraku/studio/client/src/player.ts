@@ -43,7 +43,7 @@ export class Player {
   }
 
   reshape(count: number, rate: number): void {
-    const whole = this.range.first === 0 && this.range.last === this.frameCount - 1;
+    const whole = this.range.first === 0 && this.range.last >= this.frameCount - 1;
     this.frameCount = count;
     this.rate = rate;
     const last = Math.max(count - 1, 0);

@@ -36,6 +36,7 @@ export class Session {
   private dirty = true;
   private lastTick = 0;
   private drawnPlace = -1;
+  private toFrame = false;
 
   constructor(
     readonly store: Store,
@@ -68,6 +69,10 @@ export class Session {
 
   invalidate(): void {
     this.dirty = true;
+  }
+
+  get isDirty(): boolean {
+    return this.dirty;
   }
 
   get look(): Look {
@@ -211,7 +216,7 @@ export class Session {
     return Math.min(placeOf(take, this.shot.numbers[place] ?? 0), take.ready - 1);
   }
 
-  private isThere(place: number): boolean {
+  isThere(place: number): boolean {
     return this.seen.every((number) => {
       const take = this.takes[number];
       const frames = this.frames.get(number);
@@ -268,6 +273,30 @@ export class Session {
     return some;
   }
 
+  /** Frames the chosen region, else all there is. */
+  frameChosen(now = false): void {
+    const ball = this.look.region === null ? null : (this.actors.get(this.look.active)?.ball(this.look.region) ?? null);
+    if (ball === null) this.frameAll(now);
+    else this.orbit.frame(ball.centre, 1.9 * ball.radius, this.viewAspect, now);
+  }
+
+  frameAll(now = false): void {
+    const take = this.active;
+    if (take !== undefined) this.orbit.frame(take.centre, take.radius, this.viewAspect, now);
+  }
+
+  private get viewAspect(): number {
+    const { canvas } = this.painter;
+    const view = this.views[0];
+    return ((view?.width ?? 1) * canvas.width) / Math.max((view?.height ?? 1) * canvas.height, 1);
+  }
+
+  /** As `frameChosen`, once the frame gone to is here. */
+  frameRegionWhenHere(): void {
+    this.toFrame = true;
+    this.invalidate();
+  }
+
   /** Once a picture of the screen. */
   tick(now: number): void {
     const seconds = Math.min((now - this.lastTick) / 1000, 0.1);
@@ -277,6 +306,10 @@ export class Session {
     if (!this.dirty) return;
     this.dirty = false;
     const some = this.pose();
+    if (this.toFrame && this.isComplete) {
+      this.toFrame = false;
+      this.frameChosen();
+    }
     this.painter.draw(this.views, this.actors, this.orbit);
     if (some && this.firstFrame === 0) this.firstFrame = performance.now();
     if (this.player.playing && this.player.place !== this.drawnPlace) this.player.wasDrawn(performance.now());

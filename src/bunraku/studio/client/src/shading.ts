@@ -106,7 +106,6 @@ export function surfaceMaterial(paint: Paint): SurfaceMaterial {
     vertexShader: VERTEX,
     fragmentShader: FRAGMENT,
     side: DoubleSide,
-    polygonOffset: true,
     polygonOffsetFactor: 1,
     polygonOffsetUnits: 1,
     uniforms: {
@@ -221,7 +220,7 @@ precision mediump float;
 in vec2 vPlace;
 uniform vec3 colour1;
 out vec4 colour;
-void main() { colour = vec4(colour1 * (1.03 + 0.03 * vPlace.y - 0.085 * dot(vPlace, vPlace)), 1.0); }`;
+void main() { colour = vec4(colour1 * (1.03 + 0.03 * vPlace.y - 0.05 * dot(vPlace, vPlace)), 1.0); }`;
 
 /** Behind everything: one colour, a little darker towards the corners, as a lens does. */
 export function backdropMaterial(): RawShaderMaterial {

@@ -72,8 +72,14 @@ export class Surface {
     return this.lines !== null;
   }
 
+  /** Edges are drawn over the faces, which step back a little; only then, for it frays their outline. */
+  showEdges(on: boolean): void {
+    this.edges().visible = on;
+    this.mesh.material.polygonOffset = on;
+  }
+
   /** The mesh's edges, made when first asked for. */
-  edges(): LineSegments<BufferGeometry, RawShaderMaterial> {
+  private edges(): LineSegments<BufferGeometry, RawShaderMaterial> {
     if (this.lines !== null) return this.lines;
     const geometry = new BufferGeometry();
     geometry.setAttribute("position", this.position);
