@@ -45,7 +45,7 @@ def test_a_take_holds_everything_and_two_takes_are_the_same_bytes(files, tmp_pat
     assert results[0].outcome is TakeOutcome.FINISHED and results[0].report.met
     names = {one.name for one in first.iterdir()}
     assert names == {"box.usdc", "box.usda", "obj", "box.pc2", "box.obj", "report.json", "timings.json", "index.html",
-                     "shot.toml", "provenance.json", "run.log", "frames"}  # fmt: skip
+                     "shot.toml", "provenance.json", "run.log", "frames", "scene"}  # fmt: skip
     for name in ("report.json", "box.usdc", "box.usda", "box.pc2", "obj/box.0003.obj"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
     assert frame_bytes(first) == frame_bytes(second) and len(frame_bytes(first)) == 6

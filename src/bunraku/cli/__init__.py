@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from bunraku import __version__
 
-from . import axes, bench, check, demo, figures, regions, run, swatches
+from . import axes, bench, check, demo, figures, regions, run, swatches, view
 from .voice import keep_descriptors
 
-COMMANDS = (demo, run, check, regions, figures, swatches, axes, bench)
+COMMANDS = (demo, run, view, check, regions, figures, swatches, axes, bench)
 
 _ABOUT = "Direct physics: wrinkles, folds and follow-through that obey your animation."
 _EXAMPLE = """\
@@ -24,6 +24,7 @@ examples:
   bunraku demo                     make and run the twisting box in ./demo
   bunraku run shot.toml            make the next take of a shot
   bunraku run shot.toml --resume   carry on where a run was interrupted
+  bunraku view takes/shot          look at the latest take in the browser, or compare several
   bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
   bunraku regions shot.toml        show what a shot directs together
   bunraku swatches                 draw a swatch of every preset material

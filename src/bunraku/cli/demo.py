@@ -13,6 +13,7 @@ from bunraku.shots import DEMOS, Shot, check_free, demo, demo_files, make_folder
 
 from .performance import DONE, Performance, add_options
 from .run import resume_command, without_preview
+from .viewing import Viewing, add_view, viewed
 
 _FOLDER = "demo"
 _ABOUT = """\
@@ -22,6 +23,7 @@ take in ./demo/takes; change the shot file there and run it with `bunraku run`.
 _EXAMPLE = """\
 examples:
   bunraku demo                 the twisting box, in ./demo
+  bunraku demo --view          watch it in the browser while it is made
   bunraku demo --list          which demos there are
   bunraku demo box --out look  everything in the folder ./look
   bunraku demo bag --mocap backflip.bvh   the bag driven by motion capture
@@ -40,39 +42,44 @@ def add(subparsers: Any) -> None:
     parser.add_argument("--up-axis", choices=("Y", "Z"), help="which axis is up in that file, where it does not say")
     parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
     add_options(parser)
+    add_view(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    return Performance(args.progress).perform(lambda performance: _work(args, performance))
+    return viewed(args, _work)
 
 
-def _work(args: argparse.Namespace, performance: Performance) -> int:
+def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) -> int:
     if args.list:
         performance.show.say("\n".join(f"{name:<14} {one.title}" for name, one in DEMOS.items()))
         return DONE
     demo(args.name)
     if args.out is None:
         shot = write_demo(args.name, Path(_FOLDER), args.mocap, args.up_axis)
-        return _make(args, shot, performance, None)
+        return _make(args, shot, performance, viewing, None)
     folder = Path(args.out)
     check_free(folder)
     made = not folder.exists()
     make_folder(folder)
     try:
-        return _make(args, write_demo(args.name, folder, args.mocap, args.up_axis), performance, folder)
+        shot = write_demo(args.name, folder, args.mocap, args.up_axis)
+        return _make(args, shot, performance, viewing, folder)
     except BaseException:
         _undo(folder, demo_files(args.name, args.mocap), made)
         raise
 
 
-def _make(args: argparse.Namespace, shot: Shot, performance: Performance, out: Path | None) -> int:
+def _make(
+    args: argparse.Namespace, shot: Shot, performance: Performance, viewing: Viewing, out: Path | None
+) -> int:  # fmt: skip
     performance.again = resume_command(str(shot.source), str(out) if out else None, None)
     result = run_shot(
-        without_preview(shot, args.no_preview), out=out, threads=args.threads, progress=performance.tell,
-        beside=demo_files(args.name, args.mocap) if out else (),
+        without_preview(shot, args.no_preview), out=out, threads=args.threads,
+        progress=viewing.beside(performance.tell), beside=demo_files(args.name, args.mocap) if out else (),
     )  # fmt: skip
+    viewing.open(result.folder)
     code = performance.close(result, strict=args.strict)
     performance.show.say(f"\nChange {shot.source} and run it again: {own_name()} run {shot.source}")
     return code

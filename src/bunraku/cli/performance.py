@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from bunraku.contracts import BunrakuError, PhysicsStopped
-from bunraku.shots import Event, Started, TakeOutcome, TakeResult, contents, frames_kept
+from bunraku.shots import Event, Started, StopAsked, TakeOutcome, TakeResult, contents, frames_kept
 
 from .shows import WAYS, Show, choose_show
 
@@ -46,6 +46,8 @@ class Performance:
         self.show: Show = choose_show(way)
         self.again = ""
         """the command that carries on after an interruption"""
+        self.ended_by_hand = False
+        """whether Ctrl-C ended it"""
         self._started: Started | None = None
 
     def tell(self, event: Event) -> None:
@@ -65,8 +67,9 @@ class Performance:
                 begun = self._started is not None and frames_kept(self._started.folder) > 0
                 carry_on = f"\ncarry on with: {self.again}" if begun and self.again else ""
                 return self._fail(BAD_INPUT, f"{error}{carry_on}")
-            except KeyboardInterrupt:
-                return self._fail(INTERRUPTED, self._interrupted())
+            except KeyboardInterrupt as error:
+                self.ended_by_hand = not isinstance(error, StopAsked)
+                return self._fail(INTERRUPTED, self._interrupted(str(error) or "interrupted"))
             except Exception as error:
                 return self._fail(
                     FAULT, f"unexpected {type(error).__name__}: {error}; the full story is in {self._story()}"
@@ -90,14 +93,14 @@ class Performance:
         self.show.end({"event": "error", "exit_code": code, "message": message})
         return code
 
-    def _interrupted(self) -> str:
+    def _interrupted(self, how: str) -> str:
         made = frames_kept(self._started.folder) if self._started else 0
         if not self.again:  # a command that makes no take
-            return "interrupted"
+            return how
         if self._started is None or not made:
-            return "interrupted before the first frame; nothing was kept"
+            return f"{how} before the first frame; nothing was kept"
         return (
-            f"interrupted; {made} of {self._started.count} frames are kept in {self._started.folder}\n"
+            f"{how}; {made} of {self._started.count} frames are kept in {self._started.folder}\n"
             f"carry on with: {self.again}"
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 from bunraku.shots import Shot, plan, read_shot, run_shot, shot_keys
 
 from .performance import DONE, Performance, add_options
+from .viewing import Viewing, add_view, viewed
 
 _ABOUT = """\
 Make a take of a shot: its frames, animation files, preview and report, in the next numbered folder
@@ -22,6 +23,7 @@ examples:
   bunraku run box.toml --dry-run              check everything, write nothing
   bunraku run box.toml --frames 1-24 --out /tmp/quick --no-preview
   bunraku run box.toml --resume               carry on after an interruption
+  bunraku run box.toml --view                 watch it in the browser while it is made
 
 keys of a shot file (numbers in SI, frames as in your files; any number marked 'keys' may be keyed):
 """
@@ -41,15 +43,16 @@ def add(subparsers: Any) -> None:
         "--dry-run", action="store_true", help="check everything, say what would be done, write nothing"
     )
     add_options(parser)
+    add_view(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    return Performance(args.progress).perform(lambda performance: _work(args, performance))
+    return viewed(args, _work)
 
 
-def _work(args: argparse.Namespace, performance: Performance) -> int:
+def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) -> int:
     shot = without_preview(read_shot(args.shot), args.no_preview)
     performance.again = resume_command(args.shot, args.out, args.frames)
     if args.dry_run:
@@ -57,8 +60,10 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
             performance.show.say(line)
         return DONE
     result = run_shot(
-        shot, out=args.out, resume=args.resume, frames=args.frames, threads=args.threads, progress=performance.tell
-    )
+        shot, out=args.out, resume=args.resume, frames=args.frames, threads=args.threads,
+        progress=viewing.beside(performance.tell),
+    )  # fmt: skip
+    viewing.open(result.folder)
     return performance.close(result, strict=args.strict)
 
 

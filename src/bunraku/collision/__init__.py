@@ -1,6 +1,7 @@
 """Surfaces that must not pass through each other: near pairs, barrier, friction, and how far a step may go."""
 
 from .barrier import activation_stiffness
+from .nearness import near_segments
 from .obstacles import MOST_FRICTION, Obstacle, Plane, capsule, sphere
 from .parts import Between
 from .pinching import PINCHED, Pinches
@@ -18,5 +19,6 @@ __all__ = [
     "Touch",
     "activation_stiffness",
     "capsule",
+    "near_segments",
     "sphere",
 ]

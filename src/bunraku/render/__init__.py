@@ -23,6 +23,7 @@ from .lettering import Image as Image
 from .lettering import burn_in as burn_in
 from .lettering import lettered as lettered
 from .seen import seen_faces as seen_faces
+from .stills import read_picture as read_picture
 from .stills import write_png as write_png
 from .stills import write_webp as write_webp
 from .style import GUIDE as GUIDE

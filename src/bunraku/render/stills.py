@@ -1,4 +1,4 @@
-"""Pictures into image files: PNG, and looping WebP for a page that must stay light."""
+"""Pictures into image files: PNG, and looping WebP for a page that must stay light; and out of PNG and JPEG files."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ def write_png(path: str | os.PathLike[str], picture: Image) -> None:
     check_picture(picture)
     with replacing(path) as part:
         PillowImage.fromarray(picture).save(part, format="PNG")
+
+
+def read_picture(data: bytes, width: int, height: int) -> Image:
+    """(h, w, 3) from the bytes of a PNG or JPEG; refused unless it is of that size, before it is unpacked."""
+    try:
+        with PillowImage.open(BytesIO(data), formats=("PNG", "JPEG")) as found:
+            if found.size == (width, height):
+                return np.array(found.convert("RGB"))
+            got = f"{found.size[0]} × {found.size[1]}"
+    except (OSError, SyntaxError, ValueError, EOFError, PillowImage.DecompressionBombError) as error:
+        raise input_error("is no picture", got=str(error)[:80], allowed="a PNG or a JPEG") from None
+    raise input_error("the picture has another size", got=got, allowed=f"{width} × {height} pixels")
 
 
 def write_webp(

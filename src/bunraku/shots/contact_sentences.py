@@ -11,7 +11,7 @@ from bunraku.geometry import first_few
 
 from .prepare import Prepared
 from .report import Measured, Sentence
-from .wording import count, millimetres, place, ranges
+from .wording import count, millimetres, peak, place, ranges
 
 _MOST_TOLD = 5  # regions by name; report.json has all
 
@@ -23,22 +23,29 @@ def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     told = kept_off_regions(prepared, m)
     most, frames = max(one["max_m"] for one in told), ranges(m.frames[off.any(axis=1)])
+    frame, region = peak(np.where(off, m.arrays["residual"], -1.0))
     if len(told) > 1:
         yield Sentence(
             "missed",
             f"Contact kept {len(told)} of {count(m.regions, 'region')} from the guide on frames {frames}, at most "
-            f"{millimetres(most)}.",
-        )
-    worst = sorted(told, key=lambda one: -one["max_m"])
-    for one in worst[:_MOST_TOLD]:
+            f"{millimetres(most)}.", float(m.frames[frame]), region,
+        )  # fmt: skip
+    numbers = np.flatnonzero(off.any(axis=0))
+    worst = sorted(zip(numbers, told, strict=True), key=lambda one: -one[1]["max_m"])
+    for number, one in worst[:_MOST_TOLD]:
         where = one["region"] if one["region"].startswith("region") else f"the region around {one['region']}"
         yield Sentence(
             "missed",
             f"{where[0].upper()}{where[1:]} was kept from the guide by contact on frames {ranges(one['frames'])}, at "
-            f"most {millimetres(one['max_m'])}.",
-        )
+            f"most {millimetres(one['max_m'])}.", _farthest(m, int(number)), int(number),
+        )  # fmt: skip
     if len(worst) > _MOST_TOLD:
         yield Sentence("note", f"The other {len(worst) - _MOST_TOLD} of these regions are named in report.json.")
+
+
+def _farthest(m: Measured, region: int) -> float:
+    """The frame number on which contact kept a region farthest from the guide."""
+    return float(m.frames[int(np.argmax(np.where(m.kept_off[:, region], m.arrays["residual"][:, region], -1.0)))])
 
 
 def kept_off_regions(prepared: Prepared, m: Measured) -> list[dict[str, Any]]:
@@ -70,7 +77,8 @@ def near_sentences(m: Measured) -> Iterator[Sentence]:
         "note",
         f"Surfaces were near each other on frames {ranges(m.frames[near])}: at most {pairs[most]} near pairs at frame "
         f"{m.frames[most]:g}, and no two nearer than {millimetres(float(closest[least]))} (frame {m.frames[least]:g}).",
-    )
+        float(m.frames[least]),
+    )  # fmt: skip
 
 
 def layer_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -81,15 +89,15 @@ def layer_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
             yield Sentence(
                 "note",
                 f"Before the first frame {count(one['moved'], 'vertex', 'vertices')} of {one['outer']} were moved out "
-                f"of {one['inner']}, by at most {millimetres(one['most_m'])}.",
-            )
+                f"of {one['inner']}, by at most {millimetres(one['most_m'])}.", float(m.frames[0]),
+            )  # fmt: skip
         if one["wrong"]:
             named = first_few(np.array([points[v] for v in one["wrong"]]))
             yield Sentence(
                 "missed",
                 f"{count(len(one['wrong']), 'vertex', 'vertices')} of {one['outer']} were still behind {one['inner']} "
-                f"when the shot began: points {named}.",
-            )
+                f"when the shot began: points {named}.", float(m.frames[0]),
+            )  # fmt: skip
 
 
 def pinched_sentences(m: Measured) -> Iterator[Sentence]:
@@ -102,8 +110,8 @@ def pinched_sentences(m: Measured) -> Iterator[Sentence]:
         "note",
         f"Obstacles left no room for the shell between them on frames {ranges(m.frames[pinched > 0])}: at most "
         f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow both surfaces "
-        "and may pass through them.",
-    )
+        "and may pass through them.", float(m.frames[worst]),
+    )  # fmt: skip
 
 
 def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -123,4 +131,5 @@ def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence
             most = f"at most {count(int(counts[worst]), 'triangle')} at frame {m.frames[worst]:g}"
             parts.append(f"through {what} on frames {ranges(m.frames[counts > 0])} ({most})")
     advice = "; physics.contact = true keeps it apart" if contact is None else ""
-    yield Sentence("note" if contact is None else "missed", f"The shell passes {' and '.join(parts)}{advice}.")
+    text, worst = f"The shell passes {' and '.join(parts)}{advice}.", int(np.argmax(found.either))
+    yield Sentence("note" if contact is None else "missed", text, float(m.frames[worst]))

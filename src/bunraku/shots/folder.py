@@ -83,6 +83,11 @@ class TakeFolder:
         """Guide above result at some moments."""
         return self.path / "contact_sheet.png"
 
+    @property
+    def scene(self) -> Path:
+        """What is to be seen besides the result, for reviewers; see `scene.py`."""
+        return self.path / "scene"
+
     def cache(self) -> FrameCache:
         """The finished frames."""
         return FrameCache(self.path / "frames")
@@ -136,7 +141,8 @@ class TakeFolder:
         for name in ("provenance.json", "shot.toml", "run.log", "timings.json", LOCK):
             with suppress(OSError):
                 (self.path / name).unlink(missing_ok=True)
-        shutil.rmtree(self.path / "frames", ignore_errors=True)
+        for folder in (self.path / "frames", self.scene):
+            shutil.rmtree(folder, ignore_errors=True)
         for folder in reversed(self.made):
             with suppress(OSError):  # not empty: someone else's
                 folder.rmdir()

@@ -48,20 +48,22 @@ def _take(path: Path) -> None:
     raise InputError(f"{path.parent}: other runs want this take too; try: again in a moment")
 
 
+def is_held(folder: Path) -> bool:
+    """Whether a run writes into a take's folder now, as far as that can be known from here."""
+    found = _holder(folder / LOCK)
+    return found is not None and found[0]
+
+
+def held_here() -> bool:
+    """Whether a run of this process writes into any take."""
+    return bool(_held)
+
+
 def _refuse_or_remove(path: Path) -> None:
-    try:
-        number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
-        age = time.time() - path.stat().st_mtime
-    except OSError:  # it has just been given back
+    found = _holder(path)
+    if found is None:  # it has just been given back
         return
-    if not number.isdecimal():
-        alive, who = age < _FRESH, "a run that is just beginning"
-    elif machine != platform.node():
-        alive, who = True, f"process {number} on {machine or 'another machine'}"
-    elif int(number) == os.getpid():
-        alive, who = path in _held, "this process"
-    else:
-        alive, who = process_lives(int(number)), f"process {number}"
+    alive, who = found
     if alive:
         raise InputError(
             f"{path.parent}: another run writes into this take ({who}); try: wait for its end, or delete {path} if "
@@ -69,3 +71,19 @@ def _refuse_or_remove(path: Path) -> None:
         )
     with suppress(OSError):
         path.unlink(missing_ok=True)
+
+
+def _holder(path: Path) -> tuple[bool, str] | None:
+    """Whether whoever made a lock lives, and who that is; None where there is no lock."""
+    try:
+        number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
+        age = time.time() - path.stat().st_mtime
+    except OSError:
+        return None
+    if not number.isdecimal():
+        return age < _FRESH, "a run that is just beginning"
+    if machine != platform.node():
+        return True, f"process {number} on {machine or 'another machine'}"
+    if int(number) == os.getpid():
+        return path in _held, "this process"
+    return process_lives(int(number)), f"process {number}"

@@ -45,6 +45,7 @@ _CONTENTS = {
     "shot.toml": "the shot with every default written out",
     "provenance.json": "input hashes, versions, solver",
     "run.log": "everything that was said",
+    "scene": "guide, obstacles and regions as a reviewer needs them",
     "frames": "finished frames in double precision; --resume carries on from them",
 }
 

@@ -8,8 +8,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-import numpy as np
-
+from .charts import CHARTS, worth_showing
 from .curves import Line, chart
 from .report import Measured, Report, Sentence, TakeOutcome, per_frame
 from .sentences import length, ranges
@@ -136,40 +135,12 @@ def _item(sentence: Sentence) -> str:
 
 
 def _charts(m: Measured) -> list[str]:
-    charts = []
-    if m.regions:
-        gaps = [Line("in memory", m.residual)]
-        if m.residual_in_file is not None:
-            gaps.append(Line("in the file", m.residual_in_file))
-        charts.append(chart("Distance from the guide", "m", m.frames, gaps, log=True))
-        charts.append(chart("Largest force of direction", "N", m.frames, [Line("force", m.force)]))
-    energies = [Line(name, m.arrays[name]) for name in ("kinetic", "stretching", "bending")]
-    charts.append(chart("Energies", "J", m.frames, energies))
-    charts.append(
-        chart("Newton iterations", "", m.frames, [Line("iterations", np.asarray(m.arrays["iterations"], float))])
-    )
-    curves = per_frame(m)
-    if "pairs" in curves:  # nothing is near where there are no pairs
-        curves["closest"] = np.where(curves["pairs"] > 0, curves["closest"], np.nan)
-    if "intersections" in curves and not curves["intersections"].any():
-        del curves["intersections"]
-    told = (
-        ("Near pairs", "", "pairs"),
-        ("Least distance of surfaces", "m", "closest"),
-        ("Triangles that pass through something", "", "intersections"),
-        ("Overpressure", "Pa", "pressure_Pa"),
-        ("Volume", "m³", "volume_m3"),
-        ("Exposure to the wind", "", "exposure"),
-        ("Share that has set", "", "yielded"),
-    )
-    charts += [
-        chart(title, unit, m.frames, [Line(title, np.asarray(curves[name], float))])
-        for title, unit, name in told
-        if name in curves
+    curves = worth_showing(per_frame(m), m.regions > 0)
+    return [
+        chart(one.title, one.unit, m.frames, lines, log=one.log)
+        for one in CHARTS
+        if (lines := [Line(label or one.title, curves[name]) for name, label in one.lines if name in curves])
     ]
-    if (m.strength != m.strength[0]).any():
-        charts.append(chart("Strength", "", m.frames, [Line("strength", m.strength)]))
-    return charts
 
 
 def _resumption(entry: Mapping[str, Any]) -> list[str]:

@@ -42,6 +42,14 @@ class Sentence:
     kind: str
     """"met", "missed", "yielded" (to a cap, as asked) or "note\""""
     text: str
+    frame: float | None = None
+    """the frame number to look at, where it speaks of one"""
+    region: int | None = None
+    """the region to look at, where it speaks of one"""
+
+    def as_json(self) -> dict[str, Any]:
+        """What report.json holds."""
+        return {"kind": self.kind, "text": self.text, "frame": self.frame, "region": self.region}
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +258,7 @@ class Report:
             "yielded_frames": m.frames[m.yielded],
             "yielded": [region.as_json() for region in self.yielded],
             "sentences": [sentence.text for sentence in self.sentences],
+            "told": [sentence.as_json() for sentence in self.sentences],
             "animations": self.animations,
             "prims": dict(self.prims),
             "facts": dict(m.facts),
@@ -301,17 +310,19 @@ def measure(
         exempt=prepared.shot.physics.start == "rest" and not prepared.preroll,
         size=prepared.shell.size,
         facts={**facts, "origin": prepared.origin, "preroll": prepared.preroll, **_facts_of_file(prepared)},
-        pushed=_pushed([*before, *found], MET * prepared.shell.size)[-len(found) :] if "gave_way" in arrays else None,
+        pushed=pushed_away([frame.report for frame in (*before, *found)], MET * prepared.shell.size)[-len(found) :]
+        if "gave_way" in arrays
+        else None,
     )
 
 
-def _pushed(frames: Sequence[Frame], small: float) -> Rows:
-    """(t, k) regions farther than `small` [m] from the guide that gave way to contact, or did and have not caught up
-    since: they come back at a limited pace."""
+def pushed_away(reports: Sequence[Mapping[str, Array]], small: float) -> Rows:
+    """(t, k) of frames' reports: regions farther than `small` [m] from the guide that gave way to contact, or did and
+    have not caught up since: they come back at a limited pace."""
     out: list[Rows] = []
-    for frame in frames:
-        gave_way = np.asarray(frame.report["gave_way"], dtype=bool)
-        out.append((frame.report["residual"] > small) & (gave_way | out[-1] if out else gave_way))
+    for report in reports:
+        gave_way = np.asarray(report["gave_way"], dtype=bool)
+        out.append((report["residual"] > small) & (gave_way | out[-1] if out else gave_way))
     return np.stack(out)
 
 

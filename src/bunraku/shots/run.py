@@ -34,7 +34,9 @@ from .outputs import Outputs
 from .prepare import Prepared, prepare
 from .provenance import circumstances, differences, provenance, settings, solver_name
 from .report import Report, TakeOutcome
+from .scene import write_scene
 from .shot import Shot
+from .stopping import STOP, StopAsked, forget_stop, heeding
 from .timings import Timings
 
 _log = logging.getLogger(__name__)
@@ -64,16 +66,17 @@ def run_shot(
         prepared = prepare(shot if frames is None else with_frames(shot, frames))
         if resume:
             take = _take_to_resume(prepared, out)
-            with locked(take.path):
-                return _resume(prepared, take, threads, log, tell)
+            with locked(take.path), _stoppable(take):
+                return _resume(prepared, take, threads, log, heeding(take.path, tell))
         check_target(prepared, out, beside)
         _tell_of_kernels(tell)
         job = prepared.job(threads)
         take = make_named(Path(out).absolute()) if out is not None else make_numbered(shot.output.folder / shot.name)
-        with locked(take.path), _undone_without_frames(take, log):
+        with locked(take.path), _stoppable(take), _undone_without_frames(take, log):
             log.write_to(take.log)
             _begin(take, prepared, provenance(prepared, threads, job.facts))
-            return _carry_on(take, prepared, job, 0, threads, dict(job.facts), tell)
+            write_scene(take.scene, prepared, job.facts)
+            return _carry_on(take, prepared, job, 0, threads, dict(job.facts), heeding(take.path, tell))
 
 
 def with_frames(shot: Shot, frames: tuple[int, int]) -> Shot:
@@ -94,7 +97,7 @@ def check_target(prepared: Prepared, out: str | Path | None, beside: Iterable[st
     given = [path for table in shot.object.values() for path in table.files]
     outside = [path for path in read if not (path.name in allowed and path.absolute().parent == target)]
     check_inputs(target, outside, [path for path in given if path.is_dir()])
-    check_free(target, {*allowed, LOCK})  # whether a lock is stale is seen when it is taken
+    check_free(target, {*allowed, LOCK, STOP})  # whether a lock is stale is seen when it is taken
     check_writable(target)
     return target
 
@@ -116,8 +119,9 @@ def _carry_on(
     try:
         story = _march_to_the_end(prepared, job, cache, done, threads, timings, tell)
         report = Outputs(prepared, take, facts, timings, tell).make(last_good(cache) + 1, story)
-    except KeyboardInterrupt:
-        _log.info("interrupted after %d of %d frames", last_good(cache) + 1, count)
+    except KeyboardInterrupt as error:
+        why = f", {error}" if isinstance(error, StopAsked) else ""
+        _log.info("interrupted after %d of %d frames%s", last_good(cache) + 1, count, why)
         raise
     except OutputError as error:
         kept = last_good(cache) + 1
@@ -156,6 +160,8 @@ def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, log: Take
     done = last_good(cache) + 1
     cache.discard_after(done - 1)
     facts = origin["facts"]
+    if not take.scene.exists():  # a take from before scenes were written down
+        write_scene(take.scene, prepared, facts)
     if take.finished and done == len(prepared.numbers):
         report = Outputs(prepared, take, facts, Timings.of(take.timings), tell).make(done, "", again=False)
         return TakeResult(take.path, report.outcome, report, already=True)
@@ -213,6 +219,16 @@ def _tell_of_kernels(tell: Tell) -> None:
 
 def _nobody(event: Event) -> None:
     """Nobody listens."""
+
+
+@contextmanager
+def _stoppable(take: TakeFolder) -> Iterator[None]:
+    """What was asked of an earlier run is not asked of this one, nor what was asked of this one of the next."""
+    forget_stop(take.path)
+    try:
+        yield
+    finally:
+        forget_stop(take.path)
 
 
 @contextmanager

@@ -47,7 +47,8 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
 
 def _stopped(prepared: Prepared, m: Measured, story: str) -> Sentence:
     whole = len(prepared.numbers) - prepared.preroll
-    return Sentence("missed", f"Stopped by physics at {story}. {len(m.frames)} of {whole} frames are kept.")
+    last = float(m.frames[-1]) if len(m.frames) else None
+    return Sentence("missed", f"Stopped by physics at {story}. {len(m.frames)} of {whole} frames are kept.", last)
 
 
 def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -62,17 +63,20 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence("note", "On no frame had the guide to be met exactly." if not but else "No region was free.")
     elif not missed:
         gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
-        yield Sentence("met", f"{_met_on(m)}{but}: {gap}.")
+        frame, region = peak(np.where(m.directed[:, None], m.residual_exact, -1.0))
+        yield Sentence("met", f"{_met_on(m)}{but}: {gap}.", float(m.frames[frame]), region)
     else:
         frame, region = peak(np.where(m.astray[:, None], m.residual_exact, -1.0))
         which = f"{missed} of {count(directed, 'frame')} ({ranges(m.frames[m.astray])})"
         where = f"at frame {m.frames[frame]:g} around {place(prepared, region)}"
         yield Sentence(
-            "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.astray)}, {where}."
-        )
+            "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.astray)}, {where}.",
+            float(m.frames[frame]), region,
+        )  # fmt: skip
     if m.exempt:
         away = length(float(m.residual[0]))
-        yield Sentence("note", f"The shot starts in the rest shape, as asked: there the guide is up to {away} away.")
+        yield Sentence("note", f"The shot starts in the rest shape, as asked: there the guide is up to {away} away.",
+                       float(m.frames[0]))  # fmt: skip
 
 
 def _met_on(m: Measured) -> str:
@@ -97,10 +101,12 @@ def _loosened(m: Measured) -> Iterator[Sentence]:
     loose = m.strength < 1.0
     if m.regions and loose.any():
         when, away = ranges(m.frames[loose]), length(float(m.residual[loose].max()))
+        frame, region = peak(np.where(loose[:, None], m.arrays["residual"], -1.0))
         yield Sentence(
             "note",
             f"The guide was loosened (strength below 1) on frames {when}: the shell was up to {away} away, as asked.",
-        )
+            float(m.frames[frame]), region,
+        )  # fmt: skip
 
 
 def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -115,8 +121,8 @@ def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         "yielded",
         f"Direction yielded on {len(frames)} of {count(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
         f"{count(m.regions, 'region')} gave way, as asked, where the guide would have pulled harder than the cap; the "
-        f"farthest is {length(float(away[frame, region]))} away, {where}.",
-    )
+        f"farthest is {length(float(away[frame, region]))} away, {where}.", float(m.frames[frame]), region,
+    )  # fmt: skip
 
 
 def _freer(m: Measured) -> Iterator[Sentence]:
@@ -125,12 +131,13 @@ def _freer(m: Measured) -> Iterator[Sentence]:
     some = np.any(firm, axis=1) & ~np.all(firm, axis=1)
     if m.regions and some.any():
         loose = np.where(~firm & some[:, None], m.arrays["residual"], 0.0)
+        frame, region = peak(loose)
         yield Sentence(
             "note",
             f"On frames {ranges(m.frames[some])} between {firm[some].sum(axis=1).min()} and "
             f"{firm[some].sum(axis=1).max()} of {m.regions} regions were held exactly and the others less, as asked: "
-            f"those were up to {length(float(loose.max()))} away.",
-        )
+            f"those were up to {length(float(loose.max()))} away.", float(m.frames[frame]), region,
+        )  # fmt: skip
 
 
 def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -150,7 +157,8 @@ def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence(
         "met" if met else "missed",
         f"{what} {verdict}: where a pin is firm the largest distance is {length(float(away[frame, pin]))}{where}.",
-    )
+        float(m.frames[frame]),
+    )  # fmt: skip
 
 
 def _seams(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -164,8 +172,8 @@ def _seams(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence(
         "met" if met else "missed",
         f"{stitches} {'held' if met else 'missed'}: the largest distance from where a stitch must be is "
-        f"{length(float(away[frame, seam]))}{where}.",
-    )
+        f"{length(float(away[frame, seam]))}{where}.", float(m.frames[frame]),
+    )  # fmt: skip
 
 
 def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -174,7 +182,8 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     physics, made, last = prepared.shot.physics, m.arrays["iterations"], m.arrays["last_step"]
     if physics.iterations != "converge":
         each, moved = count(int(physics.iterations), "Newton iteration"), length(float(last.max()))
-        yield Sentence("note", f"Each step took {each}, as asked; the last one moved the shell by up to {moved}.")
+        yield Sentence("note", f"Each step took {each}, as asked; the last one moved the shell by up to {moved}.",
+                       float(m.frames[int(np.argmax(last))]))  # fmt: skip
         return
     worst = int(np.argmax(made))
     most = f"at most {made[worst]} at frame {m.frames[worst]:g}"
@@ -186,12 +195,12 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
             "missed",
             f"On {which} a step used up its Newton iterations before it had converged: its last correction was up to "
             f"{length(float(last[limited].max()))}, so the wrinkles there are less exact; more substeps help. It took "
-            f"{spent}.",
-        )
+            f"{spent}.", float(m.frames[int(np.argmax(np.where(limited, last, -1.0)))]),
+        )  # fmt: skip
         return
     balance = physics.contact.balance if isinstance(physics.contact, ContactTable) else 0.0
     solved = f"was solved until at most {balance:g} of its own error was left, as asked" if balance else "converged"
-    yield Sentence("met", f"Every step {solved}: {spent}.")
+    yield Sentence("met", f"Every step {solved}: {spent}.", float(m.frames[worst]))
 
 
 def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -202,7 +211,8 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
     where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
-    yield Sentence("note", f"The largest force of direction is {most:.3g} N{compared}, {where}.")
+    text = f"The largest force of direction is {most:.3g} N{compared}, {where}."
+    yield Sentence("note", text, float(m.frames[frame]), region)
 
 
 def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
@@ -215,7 +225,8 @@ def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence("note", f"No {what[:-1]} was bent beyond its yield curvature: nothing has set.")
         return
     by = int(np.argmax(yielded == yielded[-1]))
-    yield Sentence("note", f"{share(float(yielded[-1]))} of the {what} have set by frame {m.frames[by]:g}.")
+    yield Sentence("note", f"{share(float(yielded[-1]))} of the {what} have set by frame {m.frames[by]:g}.",
+                   float(m.frames[by]))  # fmt: skip
 
 
 def _energies(m: Measured) -> Iterator[Sentence]:
@@ -225,7 +236,8 @@ def _energies(m: Measured) -> Iterator[Sentence]:
     for name in ("kinetic", "stretching", "bending"):
         peak = int(np.argmax(m.arrays[name]))
         parts.append(f"{name} {m.arrays[name][peak]:.2g} J at frame {m.frames[peak]:g}")
-    yield Sentence("note", f"The energies peak at: {', '.join(parts)}.")
+    most = int(np.argmax(m.arrays["kinetic"]))
+    yield Sentence("note", f"The energies peak at: {', '.join(parts)}.", float(m.frames[most]))
 
 
 def _preroll(prepared: Prepared) -> Iterator[Sentence]:

@@ -158,6 +158,8 @@ def tracking_job(
     start = replace(start, memory={**start.memory, **begun.pinched})
     reporter = TrackReport(system, forces, 0 if tests is None else tests.count, conditions, len(pins))
     facts = _facts(shell, mass, reporter, knobs)
+    if surfaces is not None:
+        facts["contact"] = {"gap_m": float(surfaces.gap), "reach_m": float(surfaces.felt_within)}
     if layers and surfaces is not None:
         ordered = ordered.as_begun(surfaces, layers, begun.points, time)
         ordered.tell()

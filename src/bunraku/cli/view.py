@@ -1,0 +1,74 @@
+"""`bunraku view TAKE…`: look at takes in the browser."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from bunraku.contracts import InputError
+from bunraku.shots import ReviewedTake, open_take
+from bunraku.studio import StudioServer, serving
+
+from .performance import DONE, Performance
+from .viewing import show_page, wait_for_ctrl_c
+from .voice import OUTPUT
+
+_ABOUT = """\
+Look at takes in the browser: finished, interrupted, or while a run in another terminal still makes them. Several are
+compared side by side. Nothing leaves this machine, and nothing is written. Ctrl-C ends it.
+"""
+_EXAMPLE = """\
+examples:
+  bunraku view takes/box                            the newest take of a shot
+  bunraku view takes/box/v001 takes/box/v002        two takes side by side
+  bunraku view takes/box/latest --no-open           print the page's address, open nothing
+"""
+_MOST = 16  # takes at once
+
+
+def add(subparsers: Any) -> None:
+    """Add the command to the parser."""
+    parser = subparsers.add_parser(
+        "view", help="look at takes in the browser", description=_ABOUT, epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("takes", metavar="TAKE", nargs="+", help="a take's folder, or a shot's: its newest take")
+    parser.add_argument("--no-open", action="store_true", help="print the page's address, open nothing")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="where to serve it (default: any free port)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    return Performance("plain").perform(lambda _: _work(args))
+
+
+def _work(args: argparse.Namespace) -> int:
+    takes = _opened(args.takes)
+    with serving(StudioServer(takes, args.port)) as server:
+        print(server.address, file=OUTPUT, flush=True)
+        if not args.no_open:
+            show_page(server.address)
+        wait_for_ctrl_c()
+    return DONE
+
+
+def _opened(names: list[str]) -> list[ReviewedTake]:
+    """All takes, or everything that is wrong with them at once."""
+    if len(names) > _MOST:
+        raise InputError(f"too many takes at once (got {len(names)}; allowed: up to {_MOST})")
+    found, wrong = [], []
+    for name in names:
+        try:
+            found.append(open_take(name))
+        except InputError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise InputError("\n".join(wrong))
+    return found
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; allowed: 1 to 65535, or 0 for any")
+    return int(text)

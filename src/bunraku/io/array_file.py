@@ -1,0 +1,110 @@
+"""Arrays and what belongs to them in one file, exact to the last bit.
+
+A file is: 8 bytes "BKFRAME1", the length of the header as 8 bytes little-endian, the header (JSON, sorted
+keys: the arrays' names, types and shapes, and the meta data), the arrays' bytes little-endian in the
+header's order, and the SHA-256 of all before it. No dates, so equal arrays are equal bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.contracts import InputError, input_error
+
+from .files import missing, read_bytes, unreadable
+
+Arrays = dict[str, NDArray[Any]]
+_MAGIC = b"BKFRAME1"
+_DIGEST = 32
+_KINDS = "fiub"
+_LONGEST_HEADER = 1 << 26  # [bytes] that anyone would believe
+
+
+def packed(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str) -> bytes:
+    """The bytes of such a file; `where` is for refusals."""
+    entries: list[dict[str, Any]] = []
+    chunks: list[bytes] = []
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        if array.dtype.kind not in _KINDS:
+            raise input_error(f"array {name!r} cannot be kept", where=where, got=str(array.dtype), allowed="numbers")
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        entries.append({"name": name, "type": little.dtype.str, "shape": list(array.shape)})
+        chunks.append(little.tobytes())
+    try:
+        header = json.dumps({"arrays": entries, "meta": dict(meta)}, sort_keys=True).encode()
+    except TypeError as error:
+        raise input_error("meta data cannot be kept", where=where, got=str(error), allowed="JSON") from None
+    body = b"".join([_MAGIC, len(header).to_bytes(8, "little"), header, *chunks])
+    return body + hashlib.sha256(body).digest()
+
+
+def whole(data: bytes) -> bool:
+    """Whether these are the bytes of such a file, and all of them."""
+    body = memoryview(data)[:-_DIGEST]
+    return data[: len(_MAGIC)] == _MAGIC and hashlib.sha256(body).digest() == data[-_DIGEST:]
+
+
+def read_arrays(path: Path, what: str = "the file", remedy: str = "") -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and meta data of a file, bit for bit as written; refused where a single bit is not."""
+    data = read_bytes(path)
+    if not whole(data):
+        raise _damaged(what, path, f"{len(data)} bytes", remedy)
+    start = len(_MAGIC) + 8
+    offset = start + int.from_bytes(data[len(_MAGIC) : start], "little")
+    header = json.loads(data[start:offset])
+    arrays: Arrays = {}
+    for entry in header["arrays"]:
+        kind, shape = np.dtype(entry["type"]), tuple(entry["shape"])
+        count = math.prod(shape)
+        flat = np.frombuffer(data, kind, count, offset) if count else np.empty(0, kind)
+        arrays[entry["name"]] = flat.reshape(shape).astype(kind.newbyteorder("="))
+        offset += count * kind.itemsize
+    return arrays, header["meta"]
+
+
+def read_some_arrays(path: Path, wanted: Collection[str], what: str = "the file", remedy: str = "") -> Arrays:
+    """Of a file only the arrays whose names, or the part of them up to a '/', are wanted.
+
+    The checksum, which would take all of the file, is not looked at: for looking, not for carrying on.
+    """
+    try:
+        with path.open("rb") as stream:
+            return _some(stream, wanted)
+    except FileNotFoundError:
+        raise missing(path) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise _damaged(what, path, str(error), remedy) from None
+
+
+def _some(stream: BinaryIO, wanted: Collection[str]) -> Arrays:
+    if stream.read(len(_MAGIC)) != _MAGIC:
+        raise ValueError("another kind of file")
+    length = int.from_bytes(stream.read(8), "little")
+    if length > _LONGEST_HEADER:
+        raise ValueError(f"a header of {length} bytes")
+    header = json.loads(stream.read(length))
+    arrays: Arrays = {}
+    for entry in header["arrays"]:
+        kind, shape = np.dtype(entry["type"]), tuple(entry["shape"])
+        size = math.prod(shape) * kind.itemsize
+        if entry["name"] in wanted or entry["name"].split("/")[0] in wanted:
+            data = stream.read(size)
+            arrays[entry["name"]] = np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))
+        else:
+            stream.seek(size, 1)
+    return arrays
+
+
+def _damaged(what: str, path: Path, got: str, remedy: str) -> InputError:
+    return input_error(f"{what} is damaged", where=str(path), got=got, remedy=remedy)

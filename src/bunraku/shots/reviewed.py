@@ -1,0 +1,276 @@
+"""A take folder as a reviewer sees it: what is there already, while a run still writes into it and years later.
+
+Nothing is ever written or removed here. Frames are looked for by their names, for a frame is there whole or not at all;
+several threads may ask at once.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.io import is_there, read_some_arrays
+
+from .charts import CHARTS, MORE, worth_showing
+from .folder import TakeFolder, takes_of
+from .lock import is_held
+from .report import MET, Measured, Sentence, TakeOutcome, per_frame, pushed_away
+from .scene import Scene, read_scene
+from .stopping import ask_to_stop
+
+RUNNING, FINISHED, STOPPED, INTERRUPTED = "running", "finished", "stopped", "interrupted"
+_RECENT = 10  # frames from whose times the pace is taken
+_KINDS = ("met", "missed", "yielded", "note")
+
+
+class ReviewedTake:
+    """One take. Frames are counted from 0 by their place among the written ones, preroll left out."""
+
+    def __init__(self, take: TakeFolder, scene: Scene, provenance: Mapping[str, Any]) -> None:
+        self.take, self.scene, self.provenance = take, scene, provenance
+        self._guard = threading.RLock()
+        self._kept = 0
+        self._reports: list[dict[str, NDArray[Any]]] = []
+        self._told: tuple[int, dict[str, Any]] | None = None
+        self._measured: Measured | None = None
+
+    @property
+    def name(self) -> str:
+        """'box v003'."""
+        return f"{self.scene.meta['shot']} {self.take.version}"
+
+    @property
+    def object(self) -> str:
+        """What is simulated."""
+        return str(self.scene.meta["object"])
+
+    @property
+    def count(self) -> int:
+        """Frames to make in all, preroll included."""
+        return self.scene.preroll + len(self.scene.numbers)
+
+    @property
+    def state(self) -> str:
+        """Whether a run writes, every frame was made, physics stopped it, or its run ended early."""
+        if is_held(self.take.path):
+            return RUNNING
+        outcome = self._report().get("outcome")
+        known = {one.name.lower(): one.name.lower() for one in TakeOutcome}
+        return known.get(str(outcome), INTERRUPTED)
+
+    @property
+    def done(self) -> int:
+        """Frames that are made, preroll included."""
+        with self._guard:
+            if self._kept and not self._path(self._kept - 1).exists():  # begun anew since
+                self._kept = 0
+                self._reports.clear()
+            while self._kept < self.count and self._path(self._kept).exists():
+                self._kept += 1
+            return self._kept
+
+    @property
+    def ready(self) -> int:
+        """Written frames that are made, from the first."""
+        return max(self.done - self.scene.preroll, 0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """[s] until the last frame, from the pace of the last ones; None where nobody knows or nothing is made."""
+        done = self.done
+        if done == self.count or not is_held(self.take.path):
+            return None
+        try:
+            times = [self._path(k).stat().st_mtime for k in range(max(done - _RECENT, 0), done)]
+        except OSError:
+            return None
+        if len(times) < 3:
+            return None
+        pace = float(np.median(np.diff(times)))  # the median: a run may have been interrupted in between
+        return max(pace * (self.count - done) - max(time.time() - times[-1], 0.0), 0.0)
+
+    def stop(self) -> bool:
+        """Ask the run that writes into the take to stop; False where none does."""
+        return ask_to_stop(self.take.path)
+
+    def points(self, k: int) -> Points:
+        """(n, 3) [m] of the result, about the scene's origin."""
+        return self._part(k, "q")["q"].reshape(-1, 3)
+
+    def guide(self, k: int) -> NDArray[np.float32]:
+        """(g, 3) [m]"""
+        self.check(k)
+        return self.scene.guide(k)
+
+    def obstacles(self, k: int) -> NDArray[np.float32]:
+        """(o, 3) [m]"""
+        self.check(k)
+        return self.scene.obstacles(k)
+
+    @property
+    def measured(self) -> Measured:
+        """The numbers of all frames that are ready, from the frames themselves."""
+        with self._guard:
+            done = self.done
+            known = self._measured
+            while len(self._reports) < done:
+                self._reports.append(self._report_of(len(self._reports)))
+            if known is None or len(known.frames) != self.ready:
+                known = self._measured = self._measure(self._reports)
+            return known
+
+    def _measure(self, reports: list[dict[str, NDArray[Any]]]) -> Measured:
+        written, scene = reports[self.scene.preroll :], self.scene
+        empty: dict[str, Array] = {"residual": np.zeros((0, len(scene.regions))), "held": np.zeros((0, 0))}
+        empty |= {"force": np.zeros((0, 0, 3)), "pin_residual": np.zeros((0, scene.arrays["firm"].shape[1]))}
+        arrays = {name: np.stack([one[name] for one in written]) for name in (written[0] if written else ())} or empty
+        small = MET * scene.shell.size
+        return Measured(
+            frames=scene.numbers[: len(written)], arrays=arrays, strength=scene.arrays["strength"][: len(written)],
+            firm=scene.arrays["firm"][: len(written)], exempt=bool(scene.meta["exempt"]), size=scene.shell.size,
+            facts=self.provenance["facts"],
+            pushed=pushed_away(reports, small)[scene.preroll :] if "gave_way" in arrays else None,
+        )  # fmt: skip
+
+    def curves(self) -> dict[str, Vector]:
+        """(t,) by name, of the frames that are ready: those of report.json, or of the frames where there is none."""
+        told = self._report().get("per_frame")
+        if self.state != RUNNING and isinstance(told, dict):
+            found = {str(name): np.array(values, float) for name, values in told.items()}  # null becomes nan
+        else:
+            found = per_frame(self.measured) if self.ready else {}
+        return worth_showing(found, bool(self.scene.regions))
+
+    def sentences(self) -> list[Sentence]:
+        """What the report says; nothing while a run goes on."""
+        report = self._report()
+        if self.state == RUNNING:
+            return []
+        told = report.get("told") or [{"kind": "note", "text": one} for one in report.get("sentences", [])]
+        return [_sentence(one, len(self.scene.regions)) for one in told if isinstance(one, dict)]
+
+    @property
+    def shot(self) -> str:
+        """The shot file, every default written out."""
+        try:
+            return self.take.shot.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """Every setting that decides the frames by its key, as a shot file says it; of files their hash."""
+        found = dict(_flat(self.provenance["settings"], ""))
+        return {key.removeprefix("inputs."): value for key, value in found.items()}
+
+    def _part(self, k: int, name: str) -> dict[str, NDArray[Any]]:
+        self.check(k)
+        return self._read(k + self.scene.preroll, name)
+
+    def _report_of(self, index: int) -> dict[str, NDArray[Any]]:
+        return {name.removeprefix("report/"): value for name, value in self._read(index, "report").items()}
+
+    def _read(self, index: int, name: str) -> dict[str, NDArray[Any]]:
+        remedy = "delete it and resume, so that it is computed again"
+        return read_some_arrays(self._path(index), (name,), "the cached frame", remedy)
+
+    def check(self, k: int) -> None:
+        """Refuse a frame that is not there."""
+        if not 0 <= k < self.ready:
+            raise input_error(
+                "there is no such frame yet", where=self.name, got=k, allowed=f"0 to {self.ready - 1}"
+            )  # fmt: skip
+
+    def _path(self, index: int) -> Path:
+        return self.take.path / "frames" / f"frame_{index:06d}.bkframe"
+
+    def _report(self) -> dict[str, Any]:
+        """report.json, read again when it is another; empty where there is none or none that can be read."""
+        try:
+            stamp = self.take.report.stat().st_mtime_ns
+        except OSError:
+            return {}
+        with self._guard:
+            if self._told is None or self._told[0] != stamp:
+                self._told = stamp, _json(self.take.report)
+            return self._told[1]
+
+
+def open_take(path: str | Path) -> ReviewedTake:
+    """The take in a folder, the newest one of a shot's folder, or that a `latest` points to; refused in a sentence."""
+    take = _found(Path(path))
+    provenance = _json(take.provenance)
+    if not isinstance(provenance.get("settings"), dict) or not isinstance(provenance.get("facts"), dict):
+        raise input_error("the take is damaged", where=str(take.provenance), got="not what a take writes",
+                          remedy="another take, or run the shot again")  # fmt: skip
+    return ReviewedTake(take, read_scene(take.scene), provenance)
+
+
+def curve_titles() -> dict[str, tuple[str, str, bool]]:
+    """Curve → its title, its unit, and whether a logarithmic scale shows it better."""
+    return {
+        name: (f"{one.title}: {label}" if label and len(one.lines) > 1 else one.title, one.unit, one.log)
+        for one in (*CHARTS, *MORE)
+        for name, label in one.lines
+    }
+
+
+def _found(path: Path) -> TakeFolder:
+    if not is_there(path):
+        raise input_error("there is no such take", where=str(path), remedy="a folder that bunraku run or demo has made")
+    if path.is_file() and path.name == "latest":  # where links are not allowed
+        path = path.parent / path.read_text(encoding="utf-8", errors="replace").strip()
+    if path.is_symlink():
+        path = path.resolve()  # what is latest may be another take soon
+    path = path.absolute()
+    if (path / "provenance.json").is_file():
+        return TakeFolder(path)
+    takes = [one for one in takes_of(path) if one.begun]
+    if not takes:
+        raise input_error(
+            "is no take", where=str(path), got="a folder without provenance.json" if path.is_dir() else "a file",
+            allowed="the folder of a take, such as takes/box/v001, or of a shot's takes, such as takes/box",
+        )  # fmt: skip
+    return takes[0]
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _sentence(told: Mapping[str, Any], regions: int) -> Sentence:
+    """As it was written; what is not what a run writes is left out."""
+    frame, region = told.get("frame"), told.get("region")
+    return Sentence(
+        str(told.get("kind")) if told.get("kind") in _KINDS else "note", str(told.get("text", "")),
+        float(frame) if isinstance(frame, (int, float)) else None,
+        region if isinstance(region, int) and 0 <= region < regions else None,
+    )  # fmt: skip
+
+
+def _flat(value: Any, path: str) -> list[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        return [one for name in value for one in _flat(value[name], f"{path}.{name}" if path else str(name))]
+    if path.startswith("inputs."):
+        value = [str(one)[:12] for one in value]
+    return [(path, "" if value is None else json.dumps(value, ensure_ascii=False))]
+
+
+def differences_of(takes: list[ReviewedTake]) -> list[tuple[str, tuple[str, ...]]]:
+    """(key, its value in each take) of every setting in which takes differ; '' where a take does not say it."""
+    keys = dict.fromkeys(key for take in takes for key in take.settings)
+    found = [(key, tuple(take.settings.get(key, "") for take in takes)) for key in keys]
+    return [one for one in found if len(set(one[1])) > 1]

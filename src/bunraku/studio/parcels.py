@@ -1,0 +1,62 @@
+"""Arrays as bytes: the parcels of messages.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .messages import ArrayPlace, Entry, Parcel
+
+MAGIC = b"BKP1"
+_ALIGNED = 8  # [bytes] so that a page can lay typed arrays over the parcel without copying
+_FULL = 65535
+_TYPES: dict[str, Any] = {"u2": "u2", "u4": "u4", "i4": "i4", "f4": "f4"}
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """An array ready to be sent."""
+
+    array: NDArray[Any]
+    """of one of the types of messages.py"""
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+
+
+def shares(values: NDArray[Any], shift: NDArray[Any] | None = None) -> Piece:
+    """Values (n,) or (n, c) as 16-bit shares of the range of each column; `shift` (c,) is added to all."""
+    table = np.asarray(values, dtype=np.float64)
+    table = np.nan_to_num(table if table.ndim == 2 else table[:, None], posinf=0.0, neginf=0.0)
+    low, high = table.min(axis=0, initial=np.inf), table.max(axis=0, initial=-np.inf)
+    if not len(table):
+        low, high = np.zeros_like(low), np.zeros_like(high)
+    width = np.where(high > low, high - low, 1.0)
+    found = np.rint((table - low) * (_FULL / width)).astype(np.uint16)
+    moved = 0.0 if shift is None else shift
+    return Piece(found.reshape(np.shape(values)), tuple((low + moved).tolist()), tuple((high + moved).tolist()))
+
+
+def parcel(entries: Sequence[tuple[int | None, Mapping[str, Piece]]]) -> bytes:
+    """The bytes of entries, each a frame (or None) and its arrays by name."""
+    told, chunks, offset = [], [], 0
+    for frame, pieces in entries:
+        places = []
+        for name, piece in pieces.items():
+            kind = piece.array.dtype.newbyteorder("<")
+            data = np.ascontiguousarray(piece.array, kind).tobytes()
+            places.append(ArrayPlace(name, _TYPES[kind.str[1:]], piece.array.shape, offset, piece.low, piece.high))
+            chunks.append(_padded(data))
+            offset += len(chunks[-1])
+        told.append(Entry(frame, tuple(places)))
+    header = json.dumps(asdict(Parcel(tuple(told))), separators=(",", ":"), allow_nan=False).encode()
+    begin = MAGIC + len(header).to_bytes(4, "little") + header
+    return b"".join([_padded(begin), *chunks])
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % _ALIGNED)
