@@ -145,7 +145,7 @@ export class Actor {
       guide.mesh.material.depthWrite = !veil;
       guide.mesh.renderOrder = veil ? 4 : 0;
       const edged = guide.mesh.visible && (veil || wire || guide.faces.length / 3 < COARSE);
-      if (edged || guide.hasEdges) guide.showEdges(edged);
+      if (edged || guide.hasEdges) guide.showEdges(edged, veil);
     }
     if (wire || result.hasEdges) result.showEdges(wire && result.mesh.visible);
     if (obstacles !== null) obstacles.mesh.visible = true;

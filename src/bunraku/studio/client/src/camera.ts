@@ -5,17 +5,19 @@ import { clamp } from "./dom";
 
 /** long lenses flatter a product: the angle of the project's own pictures */
 const FIELD = 26;
+const HALF = (FIELD * Math.PI) / 360;
 
 export interface Pose {
   readonly turn: number;
   readonly rise: number;
-  readonly distance: number;
+  /** radius of the ball about the target that just fits into a view [m]: the same picture in views of any shape */
+  readonly reach: number;
   readonly target: readonly [number, number, number];
 }
 
 export class OrbitCamera {
   readonly camera = new PerspectiveCamera(FIELD, 1, 0.01, 100);
-  private pose: Pose = { turn: 0.46, rise: 0.28, distance: 3, target: [0, 0, 0] };
+  private pose: Pose = { turn: 0.46, rise: 0.28, reach: 1, target: [0, 0, 0] };
   private goal: Pose | null = null;
   private size = 1;
 
@@ -35,7 +37,7 @@ export class OrbitCamera {
 
   set(pose: Pose): void {
     this.goal = null;
-    this.pose = { ...pose, rise: clamp(pose.rise, -1.55, 1.55), distance: clamp(pose.distance, 0.02 * this.size, 60 * this.size) };
+    this.pose = { ...pose, rise: clamp(pose.rise, -1.55, 1.55), reach: clamp(pose.reach, 0.01 * this.size, 20 * this.size) };
     this.place();
     this.moved();
   }
@@ -54,8 +56,8 @@ export class OrbitCamera {
     const mix = (a: number, b: number): number => a + share * (b - a);
     const { pose } = this;
     const target = pose.target.map((value, i) => mix(value, goal.target[i]!)) as [number, number, number];
-    const next = { turn: mix(pose.turn, goal.turn), rise: mix(pose.rise, goal.rise), distance: mix(pose.distance, goal.distance), target };
-    const gap = Math.abs(next.turn - goal.turn) + Math.abs(next.rise - goal.rise) + Math.abs(next.distance / goal.distance - 1)
+    const next = { turn: mix(pose.turn, goal.turn), rise: mix(pose.rise, goal.rise), reach: mix(pose.reach, goal.reach), target };
+    const gap = Math.abs(next.turn - goal.turn) + Math.abs(next.rise - goal.rise) + Math.abs(next.reach / goal.reach - 1)
       + target.reduce((sum, value, i) => sum + Math.abs(value - goal.target[i]!), 0) / this.size;
     this.set(gap < 2e-3 ? goal : next);
     this.goal = gap < 2e-3 ? null : goal;
@@ -70,22 +72,19 @@ export class OrbitCamera {
   /** Moves the target by shares of the picture's height. */
   pan(right: number, up: number): void {
     const { at } = this;
-    const height = 2 * at.distance * Math.tan((FIELD * Math.PI) / 360);
+    const height = 2 * this.distance * Math.tan(HALF);
     const x = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0).multiplyScalar(right * height);
     const y = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1).multiplyScalar(up * height);
     this.set({ ...at, target: [at.target[0] + x.x + y.x, at.target[1] + x.y + y.y, at.target[2] + x.z + y.z] });
   }
 
   dolly(factor: number): void {
-    this.set({ ...this.at, distance: this.at.distance * factor });
+    this.set({ ...this.at, reach: this.at.reach * factor });
   }
 
-  /** Sees a ball whole in a view of this width over height. */
-  frame(centre: readonly number[], radius: number, aspect: number, now = false): void {
-    const half = (FIELD * Math.PI) / 360;
-    const narrow = Math.min(half, Math.atan(Math.tan(half) * aspect));
-    const distance = (1.02 * Math.max(radius, 1e-6)) / Math.sin(narrow);
-    const pose: Pose = { ...this.at, distance, target: [centre[0]!, centre[1]!, centre[2]!] };
+  /** Sees a ball whole. */
+  frame(centre: readonly number[], radius: number, now = false): void {
+    const pose: Pose = { ...this.at, reach: 1.02 * Math.max(radius, 1e-6), target: [centre[0]!, centre[1]!, centre[2]!] };
     if (now) this.set(pose);
     else this.glide(pose);
   }
@@ -99,12 +98,20 @@ export class OrbitCamera {
   }
 
   setAspect(aspect: number): void {
+    if (aspect === this.camera.aspect) return;
     this.camera.aspect = aspect;
-    this.camera.updateProjectionMatrix();
+    this.place();
+  }
+
+  /** From eye to target [m]. */
+  private get distance(): number {
+    const narrow = Math.min(HALF, Math.atan(Math.tan(HALF) * this.camera.aspect));
+    return this.pose.reach / Math.sin(narrow);
   }
 
   private place(): void {
-    const { turn, rise, distance, target } = this.pose;
+    const { turn, rise, target } = this.pose;
+    const { distance } = this;
     const [x, y, z] = target;
     const flat = distance * Math.cos(rise);
     this.camera.position.set(x + flat * Math.sin(turn), y + distance * Math.sin(rise), z + flat * Math.cos(turn));

@@ -9,6 +9,7 @@ const FINE = 24000;
 export class ContactShade {
   private readonly dark = new Float32Array(GRID * GRID);
   private readonly spare = new Float32Array(GRID * GRID);
+  private flat = new Float32Array(0);
   private readonly bytes = new Uint8Array(GRID * GRID);
   readonly texture: DataTexture;
 
@@ -28,23 +29,27 @@ export class ContactShade {
     this.dark.fill(0);
   }
 
-  /** Points (n, 3) as shares, or metres with low 0 and step 1; faces (f, 3). */
+  /** Points (n, 3) as shares: low + step · share [m]; faces (f, 3). */
   add(points: ArrayLike<number>, low: readonly number[], step: readonly number[], faces: Uint32Array): void {
     const [x0, z0, width, depth] = this.box;
-    const place = (v: number): [number, number, number] => [
-      ((low[0]! + step[0]! * points[3 * v]! - x0) / width) * GRID,
-      ((low[2]! + step[2]! * points[3 * v + 2]! - z0) / depth) * GRID,
-      this.weight(low[1]! + step[1]! * points[3 * v + 1]! - this.floor),
-    ];
-    if (faces.length / 3 > FINE) {
-      for (let v = 0; v < points.length / 3; v++) this.dot(...place(v));
-      return;
+    const count = points.length / 3;
+    if (this.flat.length < points.length) this.flat = new Float32Array(points.length);
+    const { flat } = this;
+    const ax = (GRID * step[0]!) / width, bx = (GRID * (low[0]! - x0)) / width;
+    const az = (GRID * step[2]!) / depth, bz = (GRID * (low[2]! - z0)) / depth;
+    for (let v = 0, i = 0; v < count; v++, i += 3) {
+      flat[i] = bx + ax * points[i]!;
+      flat[i + 1] = bz + az * points[i + 2]!;
+      flat[i + 2] = this.weight(low[1]! + step[1]! * points[i + 1]! - this.floor);
+      this.dot(flat[i]!, flat[i + 1]!, flat[i + 2]!);
     }
-    for (let f = 0; f < faces.length; f += 3) this.triangle(place(faces[f]!), place(faces[f + 1]!), place(faces[f + 2]!));
+    if (faces.length / 3 > FINE) return;
+    for (let f = 0; f < faces.length; f += 3) this.triangle(3 * faces[f]!, 3 * faces[f + 1]!, 3 * faces[f + 2]!);
   }
 
   private weight(height: number): number {
-    return 0.22 * Math.exp(-Math.max(height, 0) / (4 * this.reach)) + 0.78 * Math.exp(-Math.max(height, 0) / this.reach);
+    const fall = Math.exp(-Math.max(height, 0) / (4 * this.reach));
+    return 0.22 * fall + 0.78 * fall * fall * fall * fall;
   }
 
   private dot(x: number, z: number, weight: number): void {
@@ -53,19 +58,20 @@ export class ContactShade {
     if (weight > this.dark[cell]!) this.dark[cell] = weight;
   }
 
-  private triangle(a: readonly number[], b: readonly number[], c: readonly number[]): void {
-    const [ax, az, aw] = a as [number, number, number], [bx, bz, bw] = b as [number, number, number], [cx, cz, cw] = c as [number, number, number];
-    this.dot(ax, az, aw);
-    const area = (bx - ax) * (cz - az) - (bz - az) * (cx - ax);
+  /** Cells whose middle is under a triangle; a, b, c: where its corners are in `flat`. */
+  private triangle(a: number, b: number, c: number): void {
+    const { flat } = this;
+    const ax = flat[a]!, az = flat[a + 1]!, aw = flat[a + 2]!;
+    const bx = flat[b]! - ax, bz = flat[b + 1]! - az, cx = flat[c]! - ax, cz = flat[c + 1]! - az;
+    const area = bx * cz - bz * cx;
     if (Math.abs(area) < 0.5) return; // smaller than half a cell: its corners say enough
-    const left = Math.max(Math.floor(Math.min(ax, bx, cx)), 0), right = Math.min(Math.ceil(Math.max(ax, bx, cx)), GRID);
-    const top = Math.max(Math.floor(Math.min(az, bz, cz)), 0), bottom = Math.min(Math.ceil(Math.max(az, bz, cz)), GRID);
+    const left = Math.max(Math.floor(ax + Math.min(0, bx, cx)), 0), right = Math.min(Math.ceil(ax + Math.max(0, bx, cx)), GRID);
+    const top = Math.max(Math.floor(az + Math.min(0, bz, cz)), 0), bottom = Math.min(Math.ceil(az + Math.max(0, bz, cz)), GRID);
     for (let z = top; z < bottom; z++) {
       for (let x = left; x < right; x++) {
         const px = x + 0.5 - ax, pz = z + 0.5 - az;
-        const v = (px * (cz - az) - pz * (cx - ax)) / area;
-        const w = ((bx - ax) * pz - (bz - az) * px) / area;
-        if (v >= 0 && w >= 0 && v + w <= 1) this.dot(x, z, aw + v * (bw - aw) + w * (cw - aw));
+        const v = (px * cz - pz * cx) / area, w = (bx * pz - bz * px) / area;
+        if (v >= 0 && w >= 0 && v + w <= 1) this.dot(x, z, aw + v * (flat[b + 2]! - aw) + w * (flat[c + 2]! - aw));
       }
     }
   }

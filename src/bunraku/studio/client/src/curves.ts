@@ -3,7 +3,7 @@
 import { dragged, el, onResize } from "./dom";
 import { makeMenu, type Menu } from "./menu";
 import type { Curve } from "./messages";
-import { short, withUnit } from "./numbers";
+import { short } from "./numbers";
 import { takeColour } from "./ramp";
 import type { Session } from "./session";
 import { placeOf } from "./shotframes";
@@ -107,7 +107,7 @@ function readLane(session: Session, lane: Lane): void {
   const parts = lines(session, lane.name).map(({ take, curve }) => {
     const of = session.takes[take];
     const value = of === undefined ? null : (curve.values[placeOf(of, session.frameNumber)] ?? null);
-    const part = el("b", {}, value === null ? "–" : withUnit(value, curve.unit));
+    const part = el("b", {}, value === null ? "–" : short(value));
     if (session.seen.length > 1) part.style.color = takeColour(take);
     return part;
   });
@@ -148,7 +148,7 @@ function paintLane(session: Session, lane: Lane): void {
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   const first = drawn[0]?.curve;
-  lane.title.textContent = first?.title ?? "";
+  lane.title.textContent = first === undefined ? "" : first.unit ? `${first.title} [${first.unit}]` : first.title;
   lane.root.title = first === undefined ? "" : `${first.title}${first.unit ? ` [${first.unit}]` : ""}${first.log ? ", logarithmic" : ""}`;
   const pen = canvas.getContext("2d");
   const scale = scaleFor(drawn, height);

@@ -66,6 +66,8 @@ function isTyped(event: KeyboardEvent): boolean {
 
 export function listenToKeys(session: Session, say: (text: string) => void): void {
   document.addEventListener("keydown", (event) => {
+    // What was typed is done: the keys are the player's again.
+    if (event.target instanceof HTMLInputElement && event.target.type === "text" && (event.key === "Enter" || event.key === "Escape")) event.target.blur();
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return;
     if (document.querySelector("dialog[open]") !== null) return;
     const key = event.key.toLowerCase();

@@ -16,7 +16,8 @@ export function makeLegend(session: Session): HTMLElement {
     session.store.set({ ends: rest });
   }, { class: "link" });
   const ends = el("div", { class: "ends" }, low, reset, high);
-  const legend = el("div", { class: "legend", role: "group", "aria-label": "Legend" }, title, strip, ends);
+  const about = el("small");
+  const legend = el("div", { class: "legend", role: "group", "aria-label": "Legend" }, title, strip, ends, about);
   const change = (): void => {
     const name = session.look.overlay;
     const [from, to] = [Number(low.value.replace("−", "-")), Number(high.value.replace("−", "-"))];
@@ -34,6 +35,8 @@ export function makeLegend(session: Session): HTMLElement {
     title.textContent = overlay.unit ? `${overlay.title} [${overlay.unit}]` : overlay.title;
     legend.title = overlay.about;
     strip.hidden = ends.hidden = !scaled;
+    about.hidden = scaled;
+    about.textContent = overlay.about;
     const [from, to] = session.ends();
     low.value = short(from);
     high.value = short(to);

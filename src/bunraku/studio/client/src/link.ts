@@ -9,12 +9,12 @@ const brief = (value: number): string => String(Number(value.toPrecision(6)));
 
 export function hashOf(session: Session): string {
   const { look, player } = session;
-  const { turn, rise, distance, target } = session.orbit.at;
+  const { turn, rise, reach, target } = session.orbit.at;
   const parts: Record<string, string> = {
     f: String(session.frameNumber),
     m: look.mode,
     a: String(look.active),
-    c: [turn, rise, distance, ...target].map(brief).join(","),
+    c: [turn, rise, reach, ...target].map(brief).join(","),
   };
   if (session.takes.length > 1) {
     parts["s"] = look.shown.join(",");
@@ -71,8 +71,8 @@ export function restore(session: Session, hash: string): boolean {
 
 function poseOf(values: readonly number[]): Pose | null {
   if (values.length !== 6 || !values.every(Number.isFinite) || values[2]! <= 0) return null;
-  const [turn, rise, distance, x, y, z] = values as [number, number, number, number, number, number];
-  return { turn, rise, distance, target: [x, y, z] };
+  const [turn, rise, reach, x, y, z] = values as [number, number, number, number, number, number];
+  return { turn, rise, reach, target: [x, y, z] };
 }
 
 /** Keeps the address in step, so that a reload shows the same. */

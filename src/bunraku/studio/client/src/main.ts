@@ -21,12 +21,13 @@ const RETRY = 1500;
 function begin(): void {
   const notice = new Notice(() => void comeBack());
   const canvas = el("canvas");
-  const narrow = matchMedia("(max-width: 860px)").matches;
-  const session = new Session(new Store({ ...FIRST_LOOK, panel: !narrow }), canvas, (error) => notice.failed(error));
+  const narrow = matchMedia("(max-width: 860px)");
+  const session = new Session(new Store({ ...FIRST_LOOK, panel: !narrow.matches }), canvas, (error) => notice.failed(error));
   const say = (text: string): void => notice.say(text);
   const stage = makeStage(session, canvas);
   stage.append(makeLegend(session), notice.root);
   document.body.append(makeToolbar(session, say), el("main", {}, stage, makeDock(session), makePanel(session)));
+  narrow.addEventListener("change", () => session.store.set({ panel: !narrow.matches }));
   followTheme(session);
   listenToKeys(session, say);
   offerHook(session, notice);

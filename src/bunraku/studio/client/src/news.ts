@@ -11,6 +11,8 @@ const TURN = 2500;
 /** [ms] a running take has to itself where there are several */
 const REPORT = 1500;
 /** [ms] between two looks at the growing curves */
+const CALM = 4000;
+/** [ms] between two questions where no run goes on */
 
 export class NewsReader {
   private reading = false;
@@ -32,6 +34,7 @@ export class NewsReader {
       const all = running.length > 0 ? running : this.session.takes;
       const take = all[this.turn++ % Math.max(all.length, 1)];
       if (take === undefined) break;
+      if (running.length === 0) await pause(CALM);
       await this.ask(take.number, running.length > 1 ? TURN : 0);
     }
     this.reading = false;
@@ -46,9 +49,10 @@ export class NewsReader {
     };
     document.addEventListener("visibilitychange", leave);
     try {
-      // The first question of a run is answered at once, so that progress and Cancel are there from the start.
-      const known = this.session.news.has(number) || take.state !== "running" ? take.ready : -1;
-      const news = await api.news(number, known, take.state, abort.signal);
+      // Only a run is waited for. Its first question is answered at once, so that progress and Cancel are there from the
+      // start; so are those about other takes, which ask whether somebody resumed them and whether the server is there.
+      const waits = take.state === "running" && this.session.news.has(number);
+      const news = await api.news(number, take.ready, waits ? take.state : "unknown", abort.signal);
       this.session.update(number, news);
       this.fine();
       if (news.state !== take.state) await this.session.open();
@@ -67,6 +71,8 @@ export class NewsReader {
     }
   }
 }
+
+const pause = (time: number): Promise<void> => new Promise((done) => window.setTimeout(done, time));
 
 const seen = (): Promise<void> =>
   new Promise((done) => document.addEventListener("visibilitychange", () => done(), { once: true }));

@@ -14,14 +14,17 @@ export interface Size {
 export function draw(session: Session, size: Size, into: HTMLCanvasElement): void {
   const { painter } = session;
   const before = { width: painter.canvas.width, height: painter.canvas.height };
-  painter.resize(size.width, size.height);
+  // Where the canvas has one sample a pixel, four are drawn and brought together.
+  const samples = painter.software ? 2 : 1;
+  painter.resize(samples * size.width, samples * size.height);
   session.rearrange();
   session.pose();
   painter.draw(session.views, session.actors, session.orbit);
   into.width = size.width;
   into.height = size.height;
   const pen = into.getContext("2d")!;
-  pen.drawImage(painter.canvas, 0, 0);
+  pen.imageSmoothingQuality = "high";
+  pen.drawImage(painter.canvas, 0, 0, size.width, size.height);
   caption(session, pen, size);
   painter.resize(before.width, before.height);
   session.rearrange();

@@ -18,6 +18,7 @@ export class Player {
   private before = 0;
   private drawn: number[] = [];
   private readonly listeners: (() => void)[] = [];
+  private readonly players: ((playing: boolean) => void)[] = [];
 
   constructor(
     private frameCount: number,
@@ -32,6 +33,17 @@ export class Player {
 
   onChange(act: () => void): void {
     this.listeners.push(act);
+  }
+
+  /** Called when it begins to play and when it stops. */
+  onPlay(act: (playing: boolean) => void): void {
+    this.players.push(act);
+  }
+
+  private switched(on: boolean): void {
+    this.playing = on;
+    this.fps = 0;
+    for (const player of this.players) player(on);
   }
 
   private changed(): void {
@@ -53,7 +65,7 @@ export class Player {
 
   play(on: boolean): void {
     if (on === this.playing) return;
-    this.playing = on;
+    this.switched(on);
     this.before = 0;
     this.drawn = [];
     const stop = Math.min(this.range.last, this.end());
@@ -97,7 +109,7 @@ export class Player {
     let next = this.exact + passed * this.rate;
     if (next >= last + 1) {
       if (!this.loop || last <= first) {
-        this.playing = false;
+        this.switched(false);
         this.exact = this.place = Math.max(last, first);
         this.changed();
         return;

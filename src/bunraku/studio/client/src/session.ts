@@ -14,6 +14,11 @@ import { arrange, Painter, type View } from "./views";
 const MEMORY = 400e6;
 /** [bytes] of frames held, all takes together */
 
+const RATIO = 2;
+/** at most so many pixels a point of the screen */
+const REST = 350;
+/** [ms] without change until a picture drawn without a graphics card is drawn again, finer */
+
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
 export class Session {
@@ -37,6 +42,11 @@ export class Session {
   private lastTick = 0;
   private drawnPlace = -1;
   private toFrame = false;
+  private size = { width: 1, height: 1 };
+  private fine = false;
+  private coarse = 1;
+  private nextLook = 0;
+  private lastDrawn = 0;
 
   constructor(
     readonly store: Store,
@@ -47,6 +57,11 @@ export class Session {
     this.painter = new Painter(canvas);
     this.player = new Player(0, 24, (place) => this.isThere(place), () => this.lastReady());
     this.player.onChange(() => this.timeMoved());
+    this.player.onPlay((playing) => {
+      this.nextLook = performance.now() + 1200;
+      if (this.coarse < 1 || this.fine) this.setPixels(false);
+      if (!playing) this.invalidate();
+    });
     store.watch(["mode", "shown", "active", "other", "split"], () => this.rearrange());
     store.watch(["overlay", "ends"], () => this.overlayChanged());
     store.watch(["region"], (look) => {
@@ -133,6 +148,32 @@ export class Session {
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  /** The canvas's size in points of the screen. */
+  resize(width: number, height: number): void {
+    this.size = { width, height };
+    this.setPixels(this.fine);
+    this.rearrange();
+    this.tick(performance.now());
+  }
+
+  /** Without a graphics card: one pixel a point while something moves, four when it rests; fewer where playing lags. */
+  private setPixels(fine: boolean): void {
+    this.fine = fine;
+    const whole = this.painter.software ? (fine ? RATIO : 1) : Math.min(devicePixelRatio, RATIO);
+    const ratio = this.player.playing ? whole * this.coarse : whole;
+    this.painter.resize(this.size.width * ratio, this.size.height * ratio);
+  }
+
+  /** While it plays: fewer pixels, step by step, until the shot's rate is reached. */
+  private keepUp(now: number): void {
+    const { playing, fps } = this.player;
+    if (!playing || fps === 0 || now < this.nextLook) return;
+    this.nextLook = now + 700;
+    if (fps >= 0.85 * this.shot.rate || this.coarse < 0.5) return;
+    this.coarse *= 0.8;
+    this.setPixels(false);
   }
 
   /** Views anew; takes that are shown for the first time are fetched. */
@@ -277,18 +318,12 @@ export class Session {
   frameChosen(now = false): void {
     const ball = this.look.region === null ? null : (this.actors.get(this.look.active)?.ball(this.look.region) ?? null);
     if (ball === null) this.frameAll(now);
-    else this.orbit.frame(ball.centre, 1.9 * ball.radius, this.viewAspect, now);
+    else this.orbit.frame(ball.centre, 1.9 * ball.radius, now);
   }
 
   frameAll(now = false): void {
     const take = this.active;
-    if (take !== undefined) this.orbit.frame(take.centre, take.radius, this.viewAspect, now);
-  }
-
-  private get viewAspect(): number {
-    const { canvas } = this.painter;
-    const view = this.views[0];
-    return ((view?.width ?? 1) * canvas.width) / Math.max((view?.height ?? 1) * canvas.height, 1);
+    if (take !== undefined) this.orbit.frame(take.centre, take.radius, now);
   }
 
   /** As `frameChosen`, once the frame gone to is here. */
@@ -303,8 +338,12 @@ export class Session {
     this.lastTick = now;
     this.player.tick(now);
     this.orbit.tick(seconds);
-    if (!this.dirty) return;
+    this.keepUp(now);
+    const rested = this.painter.software && !this.fine && !this.player.playing && this.isComplete && now - this.lastDrawn > REST;
+    if (!this.dirty && !rested) return;
+    if (this.fine || rested) this.setPixels(rested && !this.dirty);
     this.dirty = false;
+    this.lastDrawn = now;
     const some = this.pose();
     if (this.toFrame && this.isComplete) {
       this.toFrame = false;

@@ -8,9 +8,6 @@ import { takeColour } from "./ramp";
 import type { Session } from "./session";
 import type { View } from "./views";
 
-const RATIO = 2;
-/** at most so many pixels a point of the screen */
-
 export function makeStage(session: Session, canvas: HTMLCanvasElement): HTMLElement {
   const names = el("div", { class: "names" });
   const probe = el("div", { class: "probe", role: "status", hidden: true });
@@ -18,10 +15,7 @@ export function makeStage(session: Session, canvas: HTMLCanvasElement): HTMLElem
   canvas.tabIndex = -1;
   canvas.setAttribute("role", "img");
   onResize(stage, (width, height) => {
-    const ratio = Math.min(devicePixelRatio, RATIO);
-    session.painter.resize(width * ratio, height * ratio);
-    session.rearrange();
-    session.tick(performance.now());
+    session.resize(width, height);
   });
   session.on("views", () => {
     names.replaceChildren(...session.views.map((view, i) => nameOf(session, view, i)));

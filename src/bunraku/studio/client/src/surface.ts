@@ -73,8 +73,11 @@ export class Surface {
   }
 
   /** Edges are drawn over the faces, which step back a little; only then, for it frays their outline. */
-  showEdges(on: boolean): void {
-    this.edges().visible = on;
+  showEdges(on: boolean, through = false): void {
+    const lines = this.edges();
+    lines.visible = on;
+    lines.material.depthTest = !through; // seen through whatever lies before them
+    lines.renderOrder = through ? 5 : 2;
     this.mesh.material.polygonOffset = on;
   }
 

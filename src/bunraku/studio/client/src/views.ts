@@ -1,6 +1,6 @@
 /** Which views there are, where, and how they are drawn: one canvas, a part of it for each. */
 
-import { BufferAttribute, BufferGeometry, Color, Mesh, OrthographicCamera, Scene, Vector3, WebGLRenderer } from "three";
+import { BufferAttribute, BufferGeometry, Color, Mesh, OrthographicCamera, Scene, SRGBColorSpace, Vector3, WebGLRenderer } from "three";
 import type { Actor, Part } from "./actor";
 import type { OrbitCamera } from "./camera";
 import { backdropMaterial } from "./shading";
@@ -74,15 +74,26 @@ export interface Backdrop {
 export const LIGHT: Backdrop = { background: [0.772, 0.766, 0.754], ground: [0.7, 0.694, 0.682] };
 export const DARK: Backdrop = { background: [0.205, 0.202, 0.2], ground: [0.255, 0.25, 0.245] };
 
+/** Whether pictures are drawn without a graphics card: several samples a pixel would cost more than half the speed. */
+function isSoftware(): boolean {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const extension = context?.getExtension("WEBGL_debug_renderer_info");
+  if (!context || !extension) return false;
+  const name = String(context.getParameter(extension.UNMASKED_RENDERER_WEBGL));
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 export class Painter {
   readonly renderer: WebGLRenderer;
+  readonly software = isSoftware();
   private readonly behind = new Scene();
   private readonly flat = new OrthographicCamera(-1, 1, 1, -1, 0, 1);
   private readonly backdrop = backdropMaterial();
   private readonly ground = new Color();
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: false, powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: false, powerPreference: "high-performance" });
     this.renderer.autoClear = false;
     this.renderer.setScissorTest(true);
     const triangle = new BufferGeometry();
@@ -95,6 +106,7 @@ export class Painter {
 
   setBackdrop(colours: Backdrop): void {
     (this.backdrop.uniforms["colour1"]!.value as Color).setRGB(...colours.background);
+    this.renderer.setClearColor(new Color().setRGB(...colours.background, SRGBColorSpace));
     this.ground.setRGB(...colours.ground);
   }
 
@@ -113,7 +125,7 @@ export class Painter {
       this.renderer.setViewport(left, height - bottom, right - left, bottom - top);
       this.renderer.setScissor(from, height - bottom, Math.max(to - from, 0), bottom - top);
       this.renderer.clear();
-      this.renderer.render(this.behind, this.flat);
+      if (!this.software) this.renderer.render(this.behind, this.flat);
       const actor = actors.get(view.take);
       if (actor === undefined) continue;
       orbit.setAspect((right - left) / Math.max(bottom - top, 1));
