@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from bunraku.contracts import InputError
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace) -> int:
     takes = _opened(args.takes)
-    with serving(StudioServer(takes, args.port)) as server:
+    with suppress(KeyboardInterrupt), serving(StudioServer(takes, args.port)) as server:
         print(server.address, file=OUTPUT, flush=True)
         if not args.no_open:
             show_page(server.address)

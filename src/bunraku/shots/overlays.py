@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.collision import Between, Obstacle, Surfaces, near_segments
-from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
+from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector, input_error
 from bunraku.geometry import TriMesh, closest_points, face_areas
 from bunraku.render import moments
 
@@ -22,7 +22,7 @@ from .report import MET
 from .reviewed import ReviewedTake
 from .scene import planes_of
 
-_SAMPLES = 8  # frames from which a scale is taken
+_SAMPLES = 4  # frames from which a scale is taken
 _MOST = 99.0  # percent of the vertices that a scale holds: a few stray ones would hide all else
 _kernels = threading.Lock()
 """kernels that run on several threads are not all made to be called from several"""
@@ -153,9 +153,11 @@ class Overlays:
         return np.where(astray | m.kept_off | m.yielding, m.arrays["residual"], 0.0)
 
     def _strain(self, k: int) -> Vector:
-        shell = self._scene.shell
-        stretch = largest_stretch(shell, self._take.points(k))
-        return np.asarray(self._around @ stretch)
+        return np.asarray(self._around @ self._stretch.at(self._take.points(k)))
+
+    @cached_property
+    def _stretch(self) -> Stretch:
+        return Stretch.of(self._scene.shell)
 
     @cached_property
     def _around(self) -> Sparse:
@@ -204,20 +206,34 @@ class Overlays:
         )  # fmt: skip
 
 
-def largest_stretch(mesh: TriMesh, x: Points) -> Vector:
-    """(f,) by how much the most stretched direction of each face at points x (n, 3) is longer than at rest: λ − 1.
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """How much faces are stretched along their most stretched direction.
 
-    With edges D at rest, in the face's own plane, and d at x, C = D⁻ᵀ dᵀd D⁻¹ has the eigenvalue λ².
+    With edges D at rest, in the face's own plane, and d now, C = D⁻ᵀ dᵀd D⁻¹ has the largest eigenvalue λ².
     """
-    a, b = (mesh.rest[mesh.faces[:, i]] - mesh.rest[mesh.faces[:, 0]] for i in (1, 2))
-    u, v = (x[mesh.faces[:, i]] - x[mesh.faces[:, 0]] for i in (1, 2))
-    along = np.linalg.norm(a, axis=1)
-    foot = np.sum(a * b, axis=1) / along
-    height = np.linalg.norm(np.cross(a, b), axis=1) / along
-    first, second = u / along[:, None], (v - (foot / along)[:, None] * u) / height[:, None]  # columns of the gradient
-    c11, c22, c12 = np.sum(first * first, axis=1), np.sum(second * second, axis=1), np.sum(first * second, axis=1)
-    radius = np.hypot(0.5 * (c11 - c22), c12)
-    return np.sqrt(0.5 * (c11 + c22) + radius) - 1.0
+
+    faces: Faces
+    inverse: Array
+    """(3, f) [1/m] the entries 11, 22 and 12 of D⁻¹, which is triangular"""
+
+    @classmethod
+    def of(cls, mesh: TriMesh) -> Stretch:
+        """From a mesh's rest shape."""
+        a, b = (mesh.rest[mesh.faces[:, i]] - mesh.rest[mesh.faces[:, 0]] for i in (1, 2))
+        along = np.linalg.norm(a, axis=1)
+        height = np.linalg.norm(np.cross(a, b), axis=1) / along
+        foot = np.sum(a * b, axis=1) / along
+        return cls(mesh.faces, np.stack([1.0 / along, 1.0 / height, -foot / (along * height)]))
+
+    def at(self, x: Points) -> Vector:
+        """(f,) λ − 1 at points x (n, 3)."""
+        start = x[self.faces[:, 0]]
+        u, v = x[self.faces[:, 1]] - start, x[self.faces[:, 2]] - start
+        uu, vv, uv = (np.einsum("ij,ij->i", one, two) for one, two in ((u, u), (v, v), (u, v)))
+        p, q, r = self.inverse
+        c11, c22, c12 = uu * p * p, uu * r * r + 2.0 * uv * q * r + vv * q * q, p * (uu * r + uv * q)
+        return np.sqrt(0.5 * (c11 + c22) + np.hypot(0.5 * (c11 - c22), c12)) - 1.0
 
 
 class _several_threads:

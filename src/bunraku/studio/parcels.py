@@ -36,7 +36,7 @@ def shares(values: NDArray[Any], shift: NDArray[Any] | None = None) -> Piece:
     if not len(table):
         low, high = np.zeros_like(low), np.zeros_like(high)
     width = np.where(high > low, high - low, 1.0)
-    found = np.rint((table - low) * (_FULL / width)).astype(np.uint16)
+    found = np.rint((table - low) / width * _FULL).astype(np.uint16)
     moved = 0.0 if shift is None else shift
     return Piece(found.reshape(np.shape(values)), tuple((low + moved).tolist()), tuple((high + moved).tolist()))
 

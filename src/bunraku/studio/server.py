@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +20,8 @@ from .messages import Refused
 from .routes import Reply, Studio
 
 _log = logging.getLogger(__name__)
+_LINGER = 0.2  # [s] without a word, after which whoever was refused is hung up on
+_LITTLE = 1 << 20  # [bytes]
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -136,6 +138,16 @@ class _Handler(BaseHTTPRequestHandler):
         if self._unread and ("Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0"):
             self.close_connection = True  # what was not read would be taken for the next request
         self._send(refusal.status, reply)
+        if self.close_connection:
+            self._hear_out()
+
+    def _hear_out(self) -> None:
+        """Let a client that still sends finish a little, so that it hears why it was refused."""
+        with suppress(OSError):
+            self.connection.settimeout(_LINGER)
+            left = _LITTLE
+            while left > 0 and (heard := self.connection.recv(min(left, 65536))):
+                left -= len(heard)
 
     def _send(self, status: int, reply: Reply) -> None:
         try:

@@ -1,0 +1,254 @@
+"""A take folder as a reviewer sees it: states, frames, curves, sentences, overlays."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+
+from bunraku import InputError
+from bunraku.geometry import TriMesh, closest_points
+from bunraku.io import write_animation
+from bunraku.scenes import box_mesh, crossing_arms
+from bunraku.shots import Overlays, curve_titles, differences_of, open_take, read_shot
+from bunraku.shots.kept import kept
+from bunraku.shots.lock import locked
+from bunraku.shots.overlays import Stretch
+from bunraku.shots.prepare import prepare
+from bunraku.testing import sheet
+
+
+def _take(folder: Path, **physics: Any) -> Path:
+    """Arms that meet on the second of four frames, after one of preroll."""
+    guide = crossing_arms(72, along=9, across=3)
+    write_animation(folder / "arms.usda", guide, rate=24.0, prim="/arms", frames=np.arange(1, 73))
+    arms = {"guide": {"file": "arms.usda"}, "mesh": {"levels": 1},
+            "material": {"young": 1e6, "thickness": 5e-4, "density": 400.0}}  # fmt: skip
+    told = {"shot": {"frames": [22, 25], "preroll": 1}, "object": {"arms": arms}, "output": {"preview": False},
+            "physics": {"substeps": 1, "tolerance": 1e-3, "contact": True, **physics}}  # fmt: skip
+    (folder / "arms.toml").write_text(tomli_w.dumps(told), encoding="utf-8")
+    return read_shot(folder / "arms.toml").run(threads=1).folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _take(tmp_path_factory.mktemp("arms"))
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy to be harmed."""
+    return Path(shutil.copytree(made, tmp_path / "takes/arms/v001"))
+
+
+def _unfinished(folder: Path, frames: int) -> None:
+    """As a run leaves it that ended early."""
+    (folder / "report.json").unlink()
+    for k in range(frames, 5):
+        (folder / f"frames/frame_{k:06d}.bkframe").unlink()
+
+
+def test_a_finished_take_shows_what_was_kept(made: Path) -> None:
+    take = open_take(made)
+    assert (take.state, take.ready, take.done, take.count) == ("finished", 4, 5, 5)
+    assert take.name == "arms v001" and take.object == "arms" and take.seconds_left is None
+    cache = prepare(read_shot(made / "shot.toml")), open_take(made)
+    for k in range(4):
+        np.testing.assert_array_equal(take.points(k), kept(take.take.cache(), k + 1).points)
+        np.testing.assert_allclose(take.guide(k), cache[0].guide.points[k + 1], atol=1e-6)
+    assert "substeps = 1" in take.shot
+    for k in (-1, 4):
+        with pytest.raises(InputError, match="no such frame yet"):
+            take.points(k)
+
+
+def test_states_follow_the_folder(folder: Path) -> None:
+    take = open_take(folder)
+    _unfinished(folder, 3)
+    assert (take.state, take.ready, take.done) == ("interrupted", 2, 3)
+    with locked(folder):
+        assert take.state == "running" and take.sentences() == []
+        assert len(take.curves()["kinetic"]) == 2
+    (folder / "report.json").write_text('{"outcome": "stopped", "sentences": ["Stopped."]}')
+    assert take.state == "stopped" and take.sentences()[0].kind == "note"
+    (folder / "report.json").write_text("[")
+    assert take.state == "interrupted"
+
+
+def test_frames_come_and_go_while_it_is_open(folder: Path, made: Path) -> None:
+    _unfinished(folder, 1)
+    take = open_take(folder)
+    assert take.ready == 0 and take.curves() == {} and len(take.measured.frames) == 0
+    for k in (1, 2):
+        shutil.copy(made / f"frames/frame_{k:06d}.bkframe", folder / "frames")
+    assert take.ready == 2 and len(take.measured.frames) == 2
+    for k in (1, 2):
+        (folder / f"frames/frame_{k:06d}.bkframe").unlink()
+    assert take.ready == 0
+
+
+def test_looking_removes_nothing_of_the_writer(folder: Path) -> None:
+    writing = folder / "frames/.bunraku-999999999-00ff-tmp.bkframe"  # of a process this machine does not know
+    writing.write_bytes(b"half")
+    take = open_take(folder)
+    assert take.ready == 4 and take.measured and take.points(0).size and writing.exists()
+
+
+def test_the_time_left_is_that_of_the_last_frames(folder: Path) -> None:
+    _unfinished(folder, 4)
+    for k in range(4):
+        os.utime(folder / f"frames/frame_{k:06d}.bkframe", (4e9 + 100.0 * k, 4e9 + 100.0 * k))  # not over yet
+    take = open_take(folder)
+    assert take.seconds_left is None  # nobody works on it
+    with locked(folder):
+        assert take.seconds_left == pytest.approx(100.0)
+
+
+def test_curves_of_a_run_are_those_of_its_report(folder: Path) -> None:
+    take = open_take(folder)
+    told = take.curves()
+    (folder / "report.json").unlink()
+    from_frames = take.curves()
+    assert {"residual_m", "force_N", "pairs", "closest", "kinetic", "iterations"} <= set(from_frames)
+    for name, values in from_frames.items():
+        np.testing.assert_allclose(values, told[name], equal_nan=True)
+    assert curve_titles()["force_N"] == ("Largest force of direction", "N", False)
+    assert curve_titles()["kinetic"][0] == "Energies: kinetic"
+
+
+def test_sentences_say_where_to_look(made: Path) -> None:
+    sentences = open_take(made).sentences()
+    report = json.loads((made / "report.json").read_text())
+    assert [one.text for one in sentences] == report["sentences"]
+    kept_off = next(one for one in sentences if "was kept from the guide by contact" in one.text)
+    assert kept_off.kind == "missed" and kept_off.frame in (22, 23, 24, 25)
+    region = report["kept_off_by_contact"]
+    worst = max(region, key=lambda one: one["max_m"])
+    assert kept_off.region is not None and open_take(made).scene.regions[kept_off.region] == worst["region"]
+    assert kept_off.frame in worst["frames"]
+    force = next(one for one in sentences if "largest force" in one.text)
+    assert f"frame {force.frame:g}" in force.text
+
+
+def test_overlays_agree_with_the_report(made: Path) -> None:
+    take = open_take(made)
+    overlays, report = Overlays(take), json.loads((made / "report.json").read_text())
+    assert list(overlays.kinds) == ["regions", "force", "residual", "missed", "strain", "distance", "contact"]
+    force = np.array([overlays.values("force", k).max() for k in range(4)])
+    np.testing.assert_allclose(force, report["per_frame"]["force_N"])
+    residual = np.array([overlays.values("residual", k).max() for k in range(4)])
+    np.testing.assert_allclose(residual, report["per_frame"]["residual_m"])
+    missed = max(overlays.values("missed", k).max() for k in range(4))
+    assert missed == pytest.approx(max(one["max_m"] for one in report["kept_off_by_contact"]))
+    assert overlays.scale("missed") == (0.0, pytest.approx(missed))
+    assert overlays.labels is not None and set(overlays.labels) <= set(range(-1, len(take.scene.regions)))
+    for name in overlays.kinds:
+        low, high = overlays.scale(name)
+        assert np.isfinite([low, high]).all() and low < high
+
+
+def test_distances_are_zero_on_the_guide_itself(made: Path) -> None:
+    take = open_take(made)
+    far = Overlays(take).values("distance", 0)
+    corners = take.guide(0).astype(float)
+    by_hand = np.linalg.norm(take.points(0)[:, None] - corners[None], axis=2).min(axis=1)
+    assert (far <= by_hand + 1e-7).all() and far.max() > 0.0
+
+
+def test_contact_pairs_are_as_many_and_as_near_as_the_run_said(made: Path) -> None:
+    take = open_take(made)
+    pairs, closest = take.measured.arrays["pairs"], take.measured.arrays["closest"]
+    assert pairs.max() > 0
+    for k in range(4):
+        segments = Overlays(take).values("contact", k)
+        assert segments.shape == (pairs[k], 2, 3)
+        if len(segments):
+            lengths = np.linalg.norm(segments[:, 0] - segments[:, 1], axis=1)
+            assert lengths.min() == pytest.approx(closest[k], rel=1e-6)
+            on_shell = closest_points(segments.reshape(-1, 3), TriMesh(take.points(k), take.scene.shell.faces))
+            assert on_shell.distances.max() < 1e-9  # both ends
+
+
+@pytest.mark.parametrize(("along", "across"), [(1.5, 1.0), (0.7, 1.2), (0.8, 0.9)])
+def test_the_largest_stretch_of_what_is_pulled(along: float, across: float) -> None:
+    mesh, turn = sheet(3, 2, length=0.3), np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    flat = mesh.rest - mesh.rest.mean(axis=0)
+    axes = [int(np.argsort(np.ptp(flat, axis=0))[k]) for k in (2, 1)]
+    pulled = np.array(flat)
+    pulled[:, axes[0]] *= along
+    pulled[:, axes[1]] *= across
+    np.testing.assert_allclose(Stretch.of(mesh).at(pulled @ turn.T + 3.0), max(along, across) - 1.0, atol=1e-12)
+
+
+def test_stretch_of_a_shear_is_the_larger_singular_value() -> None:
+    mesh = TriMesh(np.array([[0.0, 0, 0], [1, 0, 0], [0.3, 1, 0]]), np.array([[0, 1, 2]]))
+    gradient = np.array([[1.1, 0.4, 0], [0.0, 0.9, 0], [0, 0, 1]])
+    expected = np.linalg.svd(gradient[:2, :2], compute_uv=False)[0] - 1.0
+    np.testing.assert_allclose(Stretch.of(mesh).at(mesh.rest @ gradient.T), expected, atol=1e-12)
+
+
+def test_only_what_applies_can_be_drawn(tmp_path: Path) -> None:
+    guide = box_mesh()
+    write_animation(tmp_path / "guide.usda", _still(guide), rate=24.0, prim="/box")
+    told = {"object": {"box": {"guide": {"file": "guide.usda"}, "mesh": {"levels": 1}, "track": {"method": "none"}}},
+            "output": {"preview": False}}  # fmt: skip
+    (tmp_path / "box.toml").write_text(tomli_w.dumps(told))
+    take = open_take(read_shot(tmp_path / "box.toml").run().folder)
+    overlays = Overlays(take)
+    assert list(overlays.kinds) == ["strain", "distance"] and overlays.labels is None
+    assert "force_N" not in take.curves()
+    with pytest.raises(InputError, match="no such overlay"):
+        overlays.values("force", 0)
+
+
+def _still(mesh: TriMesh) -> Any:
+    from bunraku import Animation
+
+    return Animation(mesh, np.arange(1, 4) / 24.0, np.repeat(mesh.rest[None], 3, axis=0))
+
+
+def test_takes_are_found_by_their_shot_and_by_latest(folder: Path) -> None:
+    shutil.copytree(folder, folder.parent / "v002")
+    (folder.parent / "v003").mkdir()  # not begun
+    (folder.parent / "latest").symlink_to("v001")
+    assert open_take(folder.parent).take.version == "v002"
+    assert open_take(folder.parent / "latest").take.version == "v001"
+    (folder.parent / "latest").unlink()
+    (folder.parent / "latest").write_text("v001\n")  # where links are not allowed
+    assert open_take(folder.parent / "latest").take.version == "v001"
+
+
+@pytest.mark.parametrize("what", ["nowhere", "empty", "file", "damaged", "old"])
+def test_what_is_no_take_is_refused_in_a_sentence(folder: Path, what: str) -> None:
+    said = {"nowhere": "there is no such take", "empty": "is no take", "file": "is no take.*a file",
+            "damaged": "the take is damaged", "old": "no scene to look at.*--resume"}  # fmt: skip
+    target = {"nowhere": folder / "nope", "empty": folder / "frames", "file": folder / "run.log"}.get(what, folder)
+    if what == "damaged":
+        (folder / "provenance.json").write_text("[1]")
+    if what == "old":
+        shutil.rmtree(folder / "scene")
+    with pytest.raises(InputError, match=said[what]) as refused:
+        open_take(target)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_damaged_frame_is_a_sentence(folder: Path) -> None:
+    file = folder / "frames/frame_000002.bkframe"
+    file.write_bytes(file.read_bytes()[:200])
+    take = open_take(folder)
+    assert take.points(0).size
+    with pytest.raises(InputError, match=r"frame_000002.bkframe: the cached frame is damaged.*resume"):
+        take.points(1)
+
+
+def test_settings_in_which_takes_differ(made: Path, tmp_path: Path) -> None:
+    takes = [open_take(made), open_take(_take(tmp_path, gravity=[0.0, -5.0, 0.0]))]
+    found = dict(differences_of(takes))
+    assert found["physics.gravity"] == ("[0.0, -9.81, 0.0]", "[0.0, -5.0, 0.0]")
+    assert set(found) == {"physics.gravity"} and differences_of(takes[:1]) == []
