@@ -318,7 +318,7 @@ export class Session {
   frameChosen(now = false): void {
     const ball = this.look.region === null ? null : (this.actors.get(this.look.active)?.ball(this.look.region) ?? null);
     if (ball === null) this.frameAll(now);
-    else this.orbit.frame(ball.centre, 1.9 * ball.radius, now);
+    else this.orbit.frame(ball.centre, 1.4 * ball.radius, now);
   }
 
   frameAll(now = false): void {
