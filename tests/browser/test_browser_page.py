@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,7 @@ import pytest
 from browser_page import Studio
 from PIL import Image
 
-from bunraku.shots import open_take
-from bunraku.studio import StudioServer, serving
-from bunraku.studio.gate import Gate
+from bunraku.studio import StudioServer
 
 pytestmark = pytest.mark.studio
 
@@ -140,25 +139,46 @@ def test_a_film_can_be_left(tab: Callable[..., Studio], address: str) -> None:
     studio.button("Draw every frame").wait_for()
 
 
-def test_a_server_that_goes_and_comes_back(tab: Callable[..., Studio], takes: list[Path]) -> None:
+@contextmanager
+def _process(take: Path, port: int, token: str) -> Iterator[str]:
+    """The address of a server in a process of its own, which is killed at the end, as a crash would."""
+    command = [sys.executable, "-c", _SERVER, str(take), str(port), token]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+_SERVER = """
+import sys
+from bunraku.shots import open_take
+from bunraku.studio import StudioServer
+from bunraku.studio.gate import Gate
+server = StudioServer([open_take(sys.argv[1])], int(sys.argv[2]))
+server.gate = Gate(server.gate.port, sys.argv[3])
+print(server.address, flush=True)
+server.serve_forever()
+"""
+
+
+def test_a_server_that_is_killed_and_comes_back(tab: Callable[..., Studio], takes: list[Path]) -> None:
     studio = tab()
-    with serving(StudioServer([open_take(takes[0])])) as server:
-        gate = server.gate
-        studio.open(server.address)
+    with _process(takes[0], 0, "first-token") as address:
+        studio.open(address)
         studio.until("bunraku.buffered === 24")
+    port = int(address.split(":")[2].split("/")[0])
     studio.until("bunraku.connection === 'gone'")
     assert "bunraku view" in studio.says("bunraku.error")
-    studio.keep("server_gone")
     studio.press("End")
     studio.until("bunraku.ready && bunraku.frame === 24")  # what is loaded stays
-    again = StudioServer([open_take(takes[0])], gate.port)
-    again.gate = Gate(gate.port, gate.token)
-    with serving(again):
+    studio.keep("server_gone")
+    with _process(takes[0], port, "first-token"):
         studio.until("bunraku.connection === 'here' && bunraku.error === ''")
         studio.choose_overlay("Strain")  # and asks for more
         assert studio.says("bunraku.frame") == 24
-    other = StudioServer([open_take(takes[0])], gate.port)
-    with serving(other):
+    with _process(takes[0], port, "second-token"):
         studio.until("bunraku.connection === 'refused'")
         assert "token" in studio.says("bunraku.error")
     # A browser tells of every request that fails; that is what this test is about.

@@ -48,6 +48,9 @@ export function icon(path: string, filled = false): SVGSVGElement {
 
 export const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
 
+/** A share from 0 to 1 in thousandths, so that a link says it whole. */
+export const roundShare = (share: number): number => Math.round(1000 * clamp(share, 0, 1)) / 1000;
+
 /** Calls `act` with the size of an element whenever it changes. */
 export function onResize(element: Element, act: (width: number, height: number) => void): void {
   new ResizeObserver(([entry]) => {

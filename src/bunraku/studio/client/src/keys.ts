@@ -1,6 +1,6 @@
 /** Keys that work wherever the focus is, except where something is typed. */
 
-import { clamp } from "./dom";
+import { roundShare } from "./dom";
 import { showHelp } from "./help";
 import { copyLink } from "./link";
 import { saveStill } from "./picture";
@@ -13,7 +13,7 @@ type Act = (session: Session, event: KeyboardEvent) => void;
 const TURN = 0.12;
 const MOVE = 0.06;
 
-const wipe = (by: number): Act => (session) => session.store.set({ split: clamp(session.look.split + by, 0, 1) });
+const wipe = (by: number): Act => (session) => session.store.set({ split: roundShare(session.look.split + by) });
 
 const turnOrMove = (x: number, y: number): Act => (session, event) => {
   if (event.shiftKey) session.orbit.pan(MOVE * x, MOVE * y);

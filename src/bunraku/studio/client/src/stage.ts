@@ -1,6 +1,6 @@
 /** The views' canvas and what lies over it: names, the wipe's divider, what the pointer is at. */
 
-import { clamp, dragged, el, onResize } from "./dom";
+import { dragged, el, onResize, roundShare } from "./dom";
 import { takeGestures } from "./gestures";
 import { short, withUnit } from "./numbers";
 import { pick, viewAt, type Hit } from "./pick";
@@ -62,11 +62,11 @@ function divider(session: Session): HTMLElement {
     if (by === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    session.store.set({ split: clamp(session.look.split + by, 0, 1) });
+    session.store.set({ split: roundShare(session.look.split + by) });
   });
   dragged(bar, (_, event) => {
     const box = bar.parentElement!.getBoundingClientRect();
-    session.store.set({ split: clamp((event.clientX - box.left) / box.width, 0, 1) });
+    session.store.set({ split: roundShare((event.clientX - box.left) / box.width) });
   });
   return bar;
 }
