@@ -19,7 +19,7 @@ from bunraku.studio import StudioServer, serving
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Headless Chromium, drawing without a graphics card."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: bunraku[studio-test]")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives it: bunraku[studio-test]")
     where = chromium()
     if where is None:
         pytest.skip("no Chromium on this machine (Debian: apt-get install chromium; else set BUNRAKU_CHROMIUM)")

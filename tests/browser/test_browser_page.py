@@ -1,4 +1,4 @@
-"""The page itself: light and dark, keyboard alone, stills and films, a server that goes and comes back, who may look."""
+"""The page itself: light and dark, keyboard alone, stills, films, a server that goes and comes back, who may look."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def test_everything_is_reached_with_the_keyboard_alone(tab: Callable[..., Studio
         studio.press("Tab")
         name, ring = studio.page.evaluate(
             """() => { const e = document.activeElement; const s = getComputedStyle(e);
-            return [e.getAttribute('aria-label') || e.textContent.trim(), s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 1]; }"""
+            return [e.getAttribute('aria-label') || e.textContent.trim(),
+                    s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 1]; }"""
         )
         if name in seen[:1]:
             break
@@ -93,7 +94,8 @@ def test_every_button_and_slider_has_a_name(tab: Callable[..., Studio], address:
     studio = tab().open(address)
     nameless = studio.page.evaluate(
         """() => [...document.querySelectorAll('button, select, input, [role=slider], canvas[role]')]
-        .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length)).map(e => e.outerHTML)"""
+        .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))
+        .map(e => e.outerHTML)"""
     )
     assert nameless == []
 

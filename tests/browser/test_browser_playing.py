@@ -40,7 +40,8 @@ def test_nothing_sticks_out_of_the_bar_or_the_playback_row(studio: Studio) -> No
         edges = studio.page.evaluate(
             """row => { const r = document.querySelector(row).getBoundingClientRect();
             return [...document.querySelectorAll(row + ' button, ' + row + ' select')].filter(e => e.offsetParent)
-              .map(e => e.getBoundingClientRect()).map(b => b.left >= r.left && b.right <= r.right && b.bottom <= r.bottom + 1); }""",
+              .map(e => e.getBoundingClientRect())
+              .map(b => b.left >= r.left && b.right <= r.right && b.bottom <= r.bottom + 1); }""",
             row,
         )
         assert len(edges) > 5 and all(edges)

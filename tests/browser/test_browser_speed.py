@@ -1,4 +1,4 @@
-"""How fast the page is, printed (run with -s): the first frame, and playing. Software drawing is what is measured here."""
+"""How fast the page is, printed: the first frame, and playing. What draws here is no graphics card but software."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def test_large_takes_play_without_freezing(
     studio.press(" ")
     studio.until("bunraku.ready && !bunraku.playing")
     with capsys.disabled():
-        print(f"\n{name}: first frame {first:.0f} ms, {statistics.median(rates):.1f} fps (largest {max(rates):.1f}), "
-              f"{weight / 1e3:.0f} kB a frame, the page answers within {1e3 * max(waits):.0f} ms while it plays")  # fmt: skip
+        pace = f"{statistics.median(rates):.1f} fps (largest {max(rates):.1f})"
+        calm = f"answers within {1e3 * max(waits):.0f} ms while it plays"
+        print(f"\n{name}: first frame {first:.0f} ms, {pace}, {weight / 1e3:.0f} kB a frame, {calm}")
     assert weight < 7 * side * side  # six bytes a vertex and little else
     assert max(rates) > 1.0
     assert max(waits) < 3.0  # it does not freeze

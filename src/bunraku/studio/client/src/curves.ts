@@ -156,7 +156,11 @@ function paintLane(session: Session, lane: Lane): void {
   pen.scale(ratio, ratio);
   const colour = palette(box);
   const single = drawn.length === 1;
-  for (const line of drawn) stroke(session, pen, line, scale, width, single ? colour("--accent") : takeColour(line.take));
+  drawn.forEach((line, i) => {
+    // Where takes agree, each still shows under the next.
+    pen.lineWidth = 1.4 + 1.3 * (drawn.length - 1 - i);
+    stroke(session, pen, line, scale, width, single ? colour("--accent") : takeColour(line.take));
+  });
   label(session, pen, drawn, scale, width, colour);
 }
 
@@ -164,7 +168,6 @@ function paintLane(session: Session, lane: Lane): void {
 function stroke(session: Session, pen: CanvasRenderingContext2D, { take, curve }: Line, scale: Scale, width: number, ink: string): void {
   const frames = session.takes[take]?.frames ?? [];
   pen.strokeStyle = ink;
-  pen.lineWidth = 1.4;
   pen.lineJoin = "round";
   pen.beginPath();
   let before = -1, low = 0, high = 0, open = false;

@@ -20,7 +20,7 @@ export function makeLegend(session: Session): HTMLElement {
   const legend = el("div", { class: "legend", role: "group", "aria-label": "Legend" }, title, strip, ends, about);
   const change = (): void => {
     const name = session.look.overlay;
-    const [from, to] = [Number(low.value.replace("−", "-")), Number(high.value.replace("−", "-"))];
+    const [from, to] = [typed(low), typed(high)];
     if (name !== null && Number.isFinite(from) && Number.isFinite(to) && to > from)
       session.store.set({ ends: { ...session.look.ends, [name]: [from, to] } });
     else show();
@@ -46,6 +46,9 @@ export function makeLegend(session: Session): HTMLElement {
   session.on("takes", show);
   return legend;
 }
+
+/** A number as `short` writes it, or as anyone does. */
+const typed = (field: HTMLInputElement): number => (field.value.trim() === "" ? NaN : Number(field.value.replaceAll("−", "-").replace(",", ".")));
 
 function end(label: string): HTMLInputElement {
   return el("input", { type: "text", inputMode: "decimal", size: 6, "aria-label": label, spellcheck: false });

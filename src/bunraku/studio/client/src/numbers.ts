@@ -7,7 +7,7 @@ export function short(value: number): string {
   if (size === 0) return "0";
   if (size < 1e-3 || size >= 1e5) {
     const [mantissa, exponent] = value.toExponential(1).split("e");
-    return `${mantissa}e${exponent!.replace("+", "").replace("-", "−")}`;
+    return `${mantissa!.replace("-", "−")}e${exponent!.replace("+", "").replace("-", "−")}`;
   }
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4;
   const text = value.toFixed(digits).replace("-", "−");

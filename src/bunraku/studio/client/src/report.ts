@@ -1,13 +1,19 @@
 /** What the report says, sentence by sentence; how takes differ; the shot as it was run. */
 
 import { button, el } from "./dom";
-import type { Kind, Sentence } from "./messages";
+import type { Kind, Sentence, State } from "./messages";
 import { frameText } from "./numbers";
 import { takeColour } from "./ramp";
 import type { Session } from "./session";
 
 const ORDER: readonly Kind[] = ["missed", "yielded", "note", "met"];
 const HEADING: Record<Kind, string> = { missed: "Missed", yielded: "Yielded", note: "Notes", met: "Met" };
+
+/** why there are no sentences */
+const UNTOLD: Partial<Record<State, string>> = {
+  running: "The report is written when the run ends; curves grow with it.",
+  interrupted: "The run ended early, before its report was written; bunraku run SHOT --resume goes on with it.",
+};
 
 export function reportPage(session: Session): HTMLElement {
   const page = el("div", { class: "report" });
@@ -16,7 +22,7 @@ export function reportPage(session: Session): HTMLElement {
     const sentences = report?.sentences ?? [];
     if (report === undefined) page.replaceChildren();
     else if (sentences.length === 0)
-      page.replaceChildren(el("p", { class: "quiet" }, report.state === "running" ? "The report is written when the run ends; curves grow with it." : "This take has no report."));
+      page.replaceChildren(el("p", { class: "quiet" }, UNTOLD[report.state] ?? "This take has no report."));
     else page.replaceChildren(...ORDER.flatMap((kind) => group(session, kind, sentences.filter((each) => each.kind === kind))));
   };
   session.on("report", show);

@@ -237,7 +237,9 @@ export class Session {
     if (set !== undefined) return set;
     const found = this.seen.flatMap((take) => this.overlayOf(this.takes[take]) ?? []);
     if (found.length === 0) return [0, 1];
-    return [Math.min(...found.map((o) => o.low)), Math.max(...found.map((o) => o.high))];
+    const low = Math.min(...found.map((o) => o.low)), high = Math.max(...found.map((o) => o.high));
+    // An end that only rounding keeps from nought is nought.
+    return [Math.abs(low) < 1e-9 * Math.abs(high) ? 0 : low, high];
   }
 
   overlayChanged(): void {

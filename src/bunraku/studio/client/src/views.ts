@@ -1,6 +1,6 @@
 /** Which views there are, where, and how they are drawn: one canvas, a part of it for each. */
 
-import { BufferAttribute, BufferGeometry, Color, Mesh, OrthographicCamera, Scene, SRGBColorSpace, Vector3, WebGLRenderer } from "three";
+import { BufferAttribute, BufferGeometry, Color, Mesh, OrthographicCamera, Scene, Vector3, WebGLRenderer } from "three";
 import type { Actor, Part } from "./actor";
 import type { OrbitCamera } from "./camera";
 import { backdropMaterial } from "./shading";
@@ -106,7 +106,6 @@ export class Painter {
 
   setBackdrop(colours: Backdrop): void {
     (this.backdrop.uniforms["colour1"]!.value as Color).setRGB(...colours.background);
-    this.renderer.setClearColor(new Color().setRGB(...colours.background, SRGBColorSpace));
     this.ground.setRGB(...colours.ground);
   }
 
@@ -125,7 +124,7 @@ export class Painter {
       this.renderer.setViewport(left, height - bottom, right - left, bottom - top);
       this.renderer.setScissor(from, height - bottom, Math.max(to - from, 0), bottom - top);
       this.renderer.clear();
-      if (!this.software) this.renderer.render(this.behind, this.flat);
+      this.renderer.render(this.behind, this.flat);
       const actor = actors.get(view.take);
       if (actor === undefined) continue;
       orbit.setAspect((right - left) / Math.max(bottom - top, 1));
