@@ -1,11 +1,11 @@
 /** A take in three dimensions: result, guide, obstacles, ground, and what is drawn on them. */
 
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, LineSegments, Mesh, PlaneGeometry, Scene, type Color, type RawShaderMaterial, type Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, LineSegments, Mesh, PlaneGeometry, Points, Scene, type Color, type RawShaderMaterial, type Vector3 } from "three";
 import { ContactShade } from "./contact";
 import type { Overlay, Take } from "./messages";
 import { numbers, type PackedArray, type PackedEntry } from "./parcels";
 import { regionColour } from "./ramp";
-import { floorMaterial, GUIDE, lineMaterial, OBSTACLE, RESULT } from "./shading";
+import { dotMaterial, floorMaterial, GUIDE, lineMaterial, OBSTACLE, RESULT } from "./shading";
 import { Surface } from "./surface";
 
 /** guides with fewer faces are shown flat, edge by edge: that is what was modelled */
@@ -19,7 +19,8 @@ export class Actor {
   readonly guide: Surface | null;
   readonly obstacles: Surface | null;
   readonly label: Int32Array | null;
-  private readonly segments: LineSegments<BufferGeometry, RawShaderMaterial>;
+  private readonly segments = new LineSegments(new BufferGeometry(), lineMaterial([0.8, 0.16, 0.1], 1));
+  private readonly dots = new Points(new BufferGeometry(), dotMaterial([0.8, 0.16, 0.1]));
   private readonly floor: Mesh<PlaneGeometry, RawShaderMaterial> | null = null;
   private readonly shades: { result: ContactShade; guide: ContactShade } | null = null;
   private shaded: { result: PackedArray | null; guide: PackedArray | null } = { result: null, guide: null };
@@ -42,10 +43,10 @@ export class Actor {
     this.guide = guide.length === 0 ? null : this.add(new Surface(guide, take.guide_vertices, { ...GUIDE, flat: coarse }, take.radius, [0.16, 0.24, 0.35]));
     const around = faces("obstacle_faces");
     this.obstacles = around.length === 0 ? null : this.add(new Surface(around, largest(around) + 1, OBSTACLE, take.radius, [0.2, 0.2, 0.2]));
-    this.segments = new LineSegments(new BufferGeometry(), lineMaterial([0.86, 0.2, 0.12], 1));
-    this.segments.frustumCulled = false;
+    this.segments.frustumCulled = this.dots.frustumCulled = false;
     this.segments.renderOrder = 3;
-    this.scene.add(this.segments);
+    this.dots.renderOrder = 6;
+    this.scene.add(this.segments, this.dots);
     if (take.floor !== null) [this.floor, this.shades] = this.addFloor(take.floor);
     this.paintLabels(null);
   }
@@ -103,10 +104,21 @@ export class Actor {
       numbers(array, this.result.values);
       this.result.valuesChanged();
     } else if (overlay?.draws === "segments") {
-      const geometry = new BufferGeometry();
-      geometry.setAttribute("position", new BufferAttribute(numbers(array), 3).setUsage(DynamicDrawUsage));
-      this.segments.geometry.dispose();
-      this.segments.geometry = geometry;
+      this.showSegments(numbers(array));
+    }
+  }
+
+  /** Segments (m, 2, 3): lines, and a dot at the middle of each. */
+  private showSegments(ends: Float32Array): void {
+    const middles = new Float32Array(ends.length / 2);
+    for (let i = 0; i < middles.length; i++) {
+      const first = 6 * Math.floor(i / 3) + (i % 3);
+      middles[i] = 0.5 * (ends[first]! + ends[first + 3]!);
+    }
+    for (const [drawn, points] of [[this.segments, ends], [this.dots, middles]] as const) {
+      drawn.geometry.dispose();
+      drawn.geometry = new BufferGeometry();
+      drawn.geometry.setAttribute("position", new BufferAttribute(points, 3));
     }
   }
 
@@ -133,8 +145,8 @@ export class Actor {
     this.wire = on;
   }
 
-  /** What the next view of this scene holds. */
-  compose(part: Part, upward: Vector3, eye: Vector3, ground: Color): void {
+  /** What the next view of this scene holds; pixel: how many of the canvas's a point of the screen has. */
+  compose(part: Part, upward: Vector3, eye: Vector3, ground: Color, pixel: number): void {
     const { result, guide, obstacles, wire } = this;
     result.mesh.visible = part !== "guide";
     const veil = part === "over";
@@ -149,7 +161,8 @@ export class Actor {
     }
     if (wire || result.hasEdges) result.showEdges(wire && result.mesh.visible);
     if (obstacles !== null) obstacles.mesh.visible = true;
-    this.segments.visible = this.hasSegments && part !== "guide";
+    this.segments.visible = this.dots.visible = this.hasSegments && part !== "guide";
+    this.dots.material.uniforms["size"]!.value = 6.5 * pixel;
     for (const surface of [result, guide, obstacles]) {
       if (surface !== null) (surface.mesh.material.uniforms["upward"]!.value as Vector3).copy(upward);
     }

@@ -162,6 +162,40 @@ export function lineMaterial(ink: readonly [number, number, number], opacity: nu
   });
 }
 
+const DOT_VERTEX = /* glsl */ `
+precision highp float;
+in vec3 position;
+uniform mat4 modelViewMatrix, projectionMatrix;
+uniform float size;
+void main() {
+  gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+  gl_PointSize = size;
+}`;
+
+const DOT_FRAGMENT = /* glsl */ `
+precision mediump float;
+uniform vec3 ink;
+out vec4 colour;
+void main() {
+  vec2 away = gl_PointCoord - 0.5;
+  float r = dot(away, away);
+  if (r > 0.25) discard;
+  colour = vec4(r > 0.13 ? vec3(1.0) : ink, 0.9);
+}`;
+
+/** Dots of a size on the screen, seen through everything: contact is between layers, and far smaller than a pixel. */
+export function dotMaterial(ink: readonly [number, number, number]): RawShaderMaterial {
+  return new RawShaderMaterial({
+    glslVersion: GLSL3,
+    vertexShader: DOT_VERTEX,
+    fragmentShader: DOT_FRAGMENT,
+    transparent: true,
+    depthTest: false,
+    depthWrite: false,
+    uniforms: { ink: { value: new Color(...ink) }, size: { value: 6 } },
+  });
+}
+
 const FLOOR_VERTEX = /* glsl */ `
 precision highp float;
 in vec3 position;

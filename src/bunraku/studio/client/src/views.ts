@@ -129,7 +129,7 @@ export class Painter {
       if (actor === undefined) continue;
       orbit.setAspect((right - left) / Math.max(bottom - top, 1));
       const upward = new Vector3(0, 1, 0).transformDirection(orbit.camera.matrixWorldInverse);
-      actor.compose(view.part, upward, orbit.camera.position, this.ground);
+      actor.compose(view.part, upward, orbit.camera.position, this.ground, width / Math.max(this.canvas.clientWidth, 1));
       this.renderer.render(actor.scene, orbit.camera);
     }
   }
