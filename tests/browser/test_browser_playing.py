@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser_page import Studio
+from browser_takes import write_shot
 
+from bunraku.shots import read_shot
 from bunraku.studio import StudioServer
 
 pytestmark = pytest.mark.studio
@@ -181,3 +183,17 @@ def test_curves_are_chosen_from_a_menu(studio: Studio) -> None:
     assert studio.page.locator(".lane").count() == 4
     studio.press("Escape", "c")
     assert not studio.page.locator(".lanes").is_visible()
+
+
+def test_contact_pairs_are_marked(
+    tab: Callable[..., Studio], serve: Callable[..., StudioServer], tmp_path: Path
+) -> None:  # fmt: skip
+    folder = read_shot(write_shot(tmp_path, frames=8, levels=2, physics={"contact": True})).run(threads=1).folder
+    studio = tab().open(serve(folder).address + "#m=result")
+    studio.press("End")
+    studio.until("bunraku.ready")
+    plain = studio.picture()
+    studio.choose_overlay("Contact pairs")
+    studio.keep("contact")
+    red = (studio.picture() - plain)[..., 0] - (studio.picture() - plain)[..., 1]
+    assert (red > 60).sum() > 20
