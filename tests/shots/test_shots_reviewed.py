@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import tomli_w
 
-from bunraku import InputError
+from bunraku import Animation, InputError
 from bunraku.geometry import TriMesh, closest_points
-from bunraku.io import write_animation
+from bunraku.io import packed, write_animation
 from bunraku.scenes import box_mesh, crossing_arms
 from bunraku.shots import Overlays, curve_titles, differences_of, open_take, read_shot
 from bunraku.shots.kept import kept
@@ -175,6 +175,34 @@ def test_contact_pairs_are_as_many_and_as_near_as_the_run_said(made: Path) -> No
             assert on_shell.distances.max() < 1e-9  # both ends
 
 
+def test_contact_pairs_with_obstacles_that_move_and_keep_other_distances(tmp_path: Path) -> None:
+    """A sheet that falls onto a ball with a thickness of its own, a plate that rises, and a floor."""
+    flat = sheet(6, 6, length=0.4)
+    lying = TriMesh((flat.rest - flat.rest.mean(axis=0))[:, [0, 2, 1]] * [1, 1, -1], flat.faces)
+    plate = TriMesh(lying.rest * 0.2 + [0.1, -0.01, 0.0], flat.faces)
+    rising = plate.rest + np.array([0, 0.001, 0]) * np.arange(6)[:, None, None]
+    for name, mesh, points in (("sheet", lying, np.repeat(lying.rest[None], 6, 0)), ("plate", plate, rising)):
+        animation = Animation(mesh, np.arange(1, 7) / 24.0, points)
+        write_animation(tmp_path / f"{name}.usda", animation, rate=24.0, prim=f"/{name}")
+    ball = {"sphere": {"centre": [-0.1, -0.06, 0], "radius": 0.05}}
+    objects = {
+        "sheet": {"guide": {"file": "sheet.usda"}, "track": {"method": "none"}, "mesh": {"levels": 0}},
+        "ball": {"role": "obstacle", "thickness": 0.004, "source": ball},
+        "plate": {"role": "obstacle", "source": {"file": "plate.usda"}},
+        "floor": {"role": "obstacle", "source": {"plane": {"point": [0, -0.03, 0]}}},
+    }  # fmt: skip
+    told = {"object": objects, "physics": {"contact": True, "tolerance": 1e-3}, "output": {"preview": False}}
+    (tmp_path / "fall.toml").write_text(tomli_w.dumps(told))
+    take = open_take(read_shot(tmp_path / "fall.toml").run(threads=1).folder)
+    found = [Overlays(take).values("contact", k) for k in range(6)]
+    m = take.measured.arrays
+    assert [len(one) for one in found] == m["pairs"].tolist() and m["pairs"].max() > 10
+    for segments, closest in zip(found, m["closest"], strict=True):
+        if len(segments):
+            shortest = np.linalg.norm(segments[:, 0] - segments[:, 1], axis=1).min()
+            assert shortest == pytest.approx(closest, rel=1e-5)
+
+
 @pytest.mark.parametrize(("along", "across"), [(1.5, 1.0), (0.7, 1.2), (0.8, 0.9)])
 def test_the_largest_stretch_of_what_is_pulled(along: float, across: float) -> None:
     mesh, turn = sheet(3, 2, length=0.3), np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
@@ -208,8 +236,6 @@ def test_only_what_applies_can_be_drawn(tmp_path: Path) -> None:
 
 
 def _still(mesh: TriMesh) -> Any:
-    from bunraku import Animation
-
     return Animation(mesh, np.arange(1, 4) / 24.0, np.repeat(mesh.rest[None], 3, axis=0))
 
 
@@ -238,13 +264,27 @@ def test_what_is_no_take_is_refused_in_a_sentence(folder: Path, what: str) -> No
     assert "\n" not in str(refused.value)
 
 
-def test_a_damaged_frame_is_a_sentence(folder: Path) -> None:
-    file = folder / "frames/frame_000002.bkframe"
-    file.write_bytes(file.read_bytes()[:200])
+@pytest.mark.parametrize("length", [0, 5, 60, 300, -1])
+def test_nothing_is_shown_from_a_frame_on_that_was_cut_short(folder: Path, length: int, caplog: Any) -> None:
+    file = folder / "frames/frame_000003.bkframe"
+    file.write_bytes(file.read_bytes()[:length])
     take = open_take(folder)
-    assert take.points(0).size
-    with pytest.raises(InputError, match=r"frame_000002.bkframe: the cached frame is damaged.*resume"):
-        take.points(1)
+    assert take.ready == 2 and take.points(1).size and len(take.measured.frames) == 2 and take.ready == 2
+    assert caplog.text.count("frame_000003.bkframe is damaged") == 1
+    for name in Overlays(take).kinds:
+        assert np.isfinite(Overlays(take).scale(name)).all()
+    with pytest.raises(InputError, match="no such frame yet"):
+        take.points(2)
+
+
+def test_frames_of_another_mesh_are_refused(folder: Path) -> None:
+    file = folder / "frames/frame_000001.bkframe"
+    file.write_bytes(packed({"q": np.zeros(6)}, {}, ""))
+    with pytest.raises(InputError, match=r"of another mesh than the scene \(got \(6,\)\)"):
+        open_take(folder).points(0)
+    file.write_bytes(packed({}, {}, ""))
+    with pytest.raises(InputError, match="of another mesh"):
+        open_take(folder).points(0)
 
 
 def test_settings_in_which_takes_differ(made: Path, tmp_path: Path) -> None:

@@ -93,6 +93,18 @@ def test_what_stands_is_written_once(files: Files, tmp_path: Path) -> None:
     assert (tmp_path / "scene/frame_000004.bkscene").stat().st_size < 400
 
 
+@pytest.mark.parametrize(("radius", "counts"), [(0.2, True), (50.0, False)])
+def test_nobody_steps_back_for_obstacles_that_are_far_larger(
+    files: Files, tmp_path: Path, radius: float, counts: bool
+) -> None:
+    path = files(physics={"contact": True})
+    ball = f"source = {{ sphere = {{ centre = [0, {1 + 1.2 * radius}, 0], radius = {radius} }} }}"
+    path.write_text(path.read_text() + f'\n[object.ball]\nrole = "obstacle"\n{ball}\n')
+    scene = _written(path, tmp_path / "scene")
+    low, high = scene.box
+    assert (high[1] > 1.0) == counts and high[1] - low[1] < 3.0
+
+
 def test_resuming_writes_a_scene_that_is_missing(files: Files) -> None:
     shot = read_shot(files())
     folder = shot.run().folder

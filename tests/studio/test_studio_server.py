@@ -203,13 +203,21 @@ def test_several_clients_at_once_get_the_same(client: Client) -> None:
     assert len(answers) == 8 and len(set(answers)) == 1
 
 
-def test_a_damaged_frame_is_told_and_the_others_are_shown(serve: Callable[..., Client], folder: Path) -> None:
+def test_frames_before_a_damaged_one_are_shown(serve: Callable[..., Client], folder: Path) -> None:
     file = folder / "frames/frame_000003.bkframe"
     file.write_bytes(file.read_bytes()[:300])
     client = serve(folder)
-    answer = client.ask("/takes/0/frames?from=2")
-    assert answer.status == 500 and "the cached frame is damaged" in answer.json["error"]
-    assert client.ask("/takes/0/frames?from=3").status == 200
+    assert client.ask("/takes").json["takes"][0]["ready"] == 2
+    assert [frame for frame, _ in client.ask("/takes/0/frames?from=0&count=9").parcel] == [0, 1]
+    assert client.ask("/takes/0/frames?from=4").parcel == []
+    assert len(client.ask("/takes/0/report").json["curves"][0]["values"]) == 2
+
+
+def test_what_cannot_be_read_is_a_sentence(client: Client, folder: Path) -> None:
+    assert client.ask("/takes").status == 200
+    (folder / "frames/frame_000002.bkframe").unlink()  # after it was seen
+    answer = client.ask("/takes/0/frames?from=1")
+    assert answer.status == 500 and "no such file" in answer.json["error"] and "Traceback" not in str(answer.body)
 
 
 def test_an_installation_without_a_page_says_so(

@@ -5,6 +5,7 @@ frame 1001 at 24 frames per second lies at 1001/24 s whatever file it came from.
 direction, what a file is for. `pxr` is imported in `usd/` alone, and only when a USD file is touched.
 """
 
+from .array_file import is_complete as is_complete
 from .array_file import packed as packed
 from .array_file import read_arrays as read_arrays
 from .array_file import read_some_arrays as read_some_arrays

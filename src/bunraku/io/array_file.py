@@ -72,7 +72,7 @@ def read_arrays(path: Path, what: str = "the file", remedy: str = "") -> tuple[A
 
 
 def read_some_arrays(path: Path, wanted: Collection[str], what: str = "the file", remedy: str = "") -> Arrays:
-    """Of a file only the arrays whose names, or the part of them up to a '/', are wanted.
+    """Of a file only the arrays whose names, up to a '/' if they have one, are wanted.
 
     The checksum, which would take all of the file, is not looked at: for looking, not for carrying on.
     """
@@ -87,20 +87,35 @@ def read_some_arrays(path: Path, wanted: Collection[str], what: str = "the file"
         raise _damaged(what, path, str(error), remedy) from None
 
 
-def _some(stream: BinaryIO, wanted: Collection[str]) -> Arrays:
+def is_complete(path: Path) -> bool:
+    """Whether a file is of this kind and as long as it says it is; a look at its beginning, not at its checksum."""
+    try:
+        with path.open("rb") as stream:
+            entries = _entries(stream)
+            size = stream.tell() + sum(math.prod(shape) * kind.itemsize for _, kind, shape in entries) + _DIGEST
+        return path.stat().st_size == size
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def _entries(stream: BinaryIO) -> list[tuple[str, np.dtype[Any], tuple[int, ...]]]:
+    """Name, type and shape of the arrays of a file, which is read up to the first of them."""
     if stream.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("another kind of file")
     length = int.from_bytes(stream.read(8), "little")
     if length > _LONGEST_HEADER:
         raise ValueError(f"a header of {length} bytes")
     header = json.loads(stream.read(length))
+    return [(str(one["name"]), np.dtype(one["type"]), tuple(one["shape"])) for one in header["arrays"]]
+
+
+def _some(stream: BinaryIO, wanted: Collection[str]) -> Arrays:
     arrays: Arrays = {}
-    for entry in header["arrays"]:
-        kind, shape = np.dtype(entry["type"]), tuple(entry["shape"])
+    for name, kind, shape in _entries(stream):
         size = math.prod(shape) * kind.itemsize
-        if entry["name"] in wanted or entry["name"].split("/")[0] in wanted:
+        if name.split("/")[0] in wanted:
             data = stream.read(size)
-            arrays[entry["name"]] = np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))
+            arrays[name] = np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))
         else:
             stream.seek(size, 1)
     return arrays

@@ -66,6 +66,7 @@ class Overlays:
     def __init__(self, take: ReviewedTake) -> None:
         self._take, self._scene = take, take.scene
         self._scales: dict[tuple[str, int], tuple[float, float]] = {}
+        self._guard = threading.Lock()
 
     @cached_property
     def kinds(self) -> dict[str, OverlayKind]:
@@ -100,9 +101,10 @@ class Overlays:
             return 0.0, float(max(len(self._scene.regions) - 1, 1)) if name == REGIONS.name else 1.0
         ready = self._take.ready
         known = 0 if not ready else 1 << (ready.bit_length() - 1) if ready < len(self._scene.numbers) else ready
-        if (name, known) not in self._scales:  # while a run goes on, again whenever twice as many frames are there
-            self._scales[name, known] = self._scale(name, ready)
-        return self._scales[name, known]
+        with self._guard:
+            if (name, known) not in self._scales:  # while a run goes on, again whenever twice as many frames are there
+                self._scales[name, known] = self._scale(name, ready)
+            return self._scales[name, known]
 
     def _scale(self, name: str, ready: int) -> tuple[float, float]:
         small = MET * self._scene.shell.size

@@ -7,6 +7,7 @@ several threads may ask at once.
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.io import is_there, read_some_arrays
+from bunraku.io import is_complete, is_there, read_some_arrays
 
 from .charts import CHARTS, MORE, worth_showing
 from .folder import TakeFolder, takes_of
@@ -27,6 +28,7 @@ from .report import MET, Measured, Sentence, TakeOutcome, per_frame, pushed_away
 from .scene import Scene, read_scene
 from .stopping import ask_to_stop
 
+_log = logging.getLogger(__name__)
 RUNNING, FINISHED, STOPPED, INTERRUPTED = "running", "finished", "stopped", "interrupted"
 _RECENT = 10  # frames from whose times the pace is taken
 _KINDS = ("met", "missed", "yielded", "note")
@@ -39,6 +41,7 @@ class ReviewedTake:
         self.take, self.scene, self.provenance = take, scene, provenance
         self._guard = threading.RLock()
         self._kept = 0
+        self._warned: set[Path] = set()
         self._reports: list[dict[str, NDArray[Any]]] = []
         self._told: tuple[int, dict[str, Any]] | None = None
         self._measured: Measured | None = None
@@ -69,14 +72,25 @@ class ReviewedTake:
 
     @property
     def done(self) -> int:
-        """Frames that are made, preroll included."""
+        """Frames that are made, preroll included, up to one that is damaged."""
         with self._guard:
             if self._kept and not self._path(self._kept - 1).exists():  # begun anew since
                 self._kept = 0
                 self._reports.clear()
-            while self._kept < self.count and self._path(self._kept).exists():
+            while self._kept < self.count and self._whole(self._path(self._kept)):
                 self._kept += 1
             return self._kept
+
+    def _whole(self, path: Path) -> bool:
+        """Whether a frame is there; one that was cut short by a power cut is told of once."""
+        if not path.exists():
+            return False
+        if is_complete(path):
+            return True
+        if path not in self._warned:
+            self._warned.add(path)
+            _log.warning("%s is damaged, so nothing is shown from there on; --resume makes it again", path)
+        return False
 
     @property
     def ready(self) -> int:
@@ -104,7 +118,13 @@ class ReviewedTake:
 
     def points(self, k: int) -> Points:
         """(n, 3) [m] of the result, about the scene's origin."""
-        return self._part(k, "q")["q"].reshape(-1, 3)
+        found, count = self._part(k, "q").get("q"), self.scene.shell.point_count
+        if found is None or found.size != 3 * count:
+            raise input_error(
+                "the cached frame is of another mesh than the scene", where=str(self._path(k + self.scene.preroll)),
+                got="nothing" if found is None else found.shape, allowed=f"{count} points",
+            )  # fmt: skip
+        return found.reshape(-1, 3)
 
     def guide(self, k: int) -> NDArray[np.float32]:
         """(g, 3) [m]"""

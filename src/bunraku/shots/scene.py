@@ -125,7 +125,10 @@ def read_scene(folder: Path) -> Scene:
     scene = Scene(folder, arrays, meta)
     try:  # a file of this kind that holds something else
         _ = scene.numbers, scene.preroll, scene.rate, scene.origin, scene.floor, scene.functions, scene.box
-        _ = scene.guide_faces, scene.obstacle_faces
+        _ = [
+            TriMesh(points.astype(np.float64), faces)
+            for points, faces in ((scene.guide(0), scene.guide_faces), (scene.obstacles(0), scene.obstacle_faces))
+        ]
     except (LookupError, TypeError, ValueError, InputError) as error:
         raise input_error("the scene is damaged", where=str(folder), got=str(error), remedy=_REMEDY) from None
     return scene

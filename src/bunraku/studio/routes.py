@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from importlib import resources
 from typing import Any, cast
@@ -98,6 +99,13 @@ class Studio:
             allowed = ", ".join(sorted(route.keys)) or "none"
             raise Refusal(400, f"the query has an unknown key (got {sorted(unknown)[0][:40]!r}; allowed: {allowed})")
         return route.most, lambda body: self._answered(route, match, query, body)
+
+    def warm_up(self) -> None:
+        """Find out beforehand what the page asks for first; a browser takes as long to start."""
+        for n in range(len(self._takes)):
+            with suppress(BunrakuError):  # told to whoever asks
+                if not self._closing.is_set():
+                    self._take(n)
 
     def tidy(self) -> None:
         """To be called now and then."""

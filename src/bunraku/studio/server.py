@@ -69,15 +69,20 @@ class StudioServer(ThreadingHTTPServer):
 @contextmanager
 def serving(server: StudioServer) -> Iterator[StudioServer]:
     """While the server answers in a thread beside this one."""
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
-    thread.start()
+    threads = [
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True),
+        threading.Thread(target=server.studio.warm_up, daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
     try:
         yield server
     finally:
         server.studio.close()
         server.shutdown()
         server.close()
-        thread.join(10.0)
+        for thread in threads:
+            thread.join(10.0)
 
 
 class _Handler(BaseHTTPRequestHandler):
