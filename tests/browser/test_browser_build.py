@@ -50,3 +50,7 @@ def test_the_page_is_one_file_with_the_licence_of_what_it_holds() -> None:
     assert page.count("<style") == page.count('<style nonce="__NONCE__">') == 1
     assert "three.js authors" in page and "Permission is hereby granted" in page
     assert 'src="' not in page.split("<style", maxsplit=1)[0] and "@import" not in page
+
+
+def test_frames_are_fetched_ahead_within_bounds(npm: str) -> None:
+    _run(npm, "test")

@@ -34,7 +34,7 @@ export class Frames {
   private overlay: string | null = null;
   private flight: { from: number; to: number; abort: AbortController } | null = null;
   private pausedUntil = 0;
-  ready: number;
+  private made: number;
 
   constructor(
     private readonly take: Take,
@@ -42,7 +42,22 @@ export class Frames {
     private readonly arrived: () => void,
     private readonly failed: (error: unknown) => void,
   ) {
-    this.ready = take.ready;
+    this.made = take.ready;
+  }
+
+  /** How many frames of the take are made. Fewer than before: a run began anew, what is here is another's. */
+  get ready(): number {
+    return this.made;
+  }
+
+  set ready(count: number) {
+    if (count < this.made) {
+      this.flight?.abort.abort();
+      this.flight = null;
+      this.held.clear();
+      this.bytes = 0;
+    }
+    this.made = count;
   }
 
   get count(): number {

@@ -57,6 +57,7 @@ function begin(): void {
     knocking = false;
   }
   void comeBack();
+  canvas.addEventListener("webglcontextrestored", () => session.invalidate());
   const tick = (now: number): void => {
     session.tick(now);
     requestAnimationFrame(tick);
@@ -79,4 +80,9 @@ function firstLook(session: Session): void {
   keepAddress(session);
 }
 
-begin();
+try {
+  begin();
+} catch (error) {
+  document.body.append(el("p", { class: "impossible" }, "This browser cannot draw in three dimensions (WebGL 2 is missing or switched off); try a current Firefox, Chrome or Edge, and look whether its settings allow hardware acceleration."));
+  throw error;
+}

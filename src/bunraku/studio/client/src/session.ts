@@ -21,6 +21,12 @@ const REST = 350;
 
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
+/** Whether these are the takes that are on the screen, whatever came to them since. */
+function isSame(before: readonly Take[], now: readonly Take[]): boolean {
+  const key = (take: Take): string => [take.folder, take.vertices, take.faces, take.guide_faces, take.obstacle_faces].join(" ");
+  return before.map(key).join("\n") === now.map(key).join("\n");
+}
+
 export class Session {
   takes: Take[] = [];
   differences: readonly Difference[] = [];
@@ -105,6 +111,10 @@ export class Session {
   /** Asks what is open, and shows it. */
   async open(): Promise<void> {
     const opened = await api.takes();
+    if (this.takes.length > 0 && !isSame(this.takes, opened.takes)) {
+      location.reload(); // another server at the same address: other takes
+      return;
+    }
     this.version = opened.version;
     this.differences = opened.differences;
     this.setTakes([...opened.takes]);

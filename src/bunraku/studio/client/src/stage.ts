@@ -10,7 +10,7 @@ import type { View } from "./views";
 
 export function makeStage(session: Session, canvas: HTMLCanvasElement): HTMLElement {
   const names = el("div", { class: "names" });
-  const probe = el("div", { class: "probe", role: "status", hidden: true });
+  const probe = el("div", { class: "probe", hidden: true });
   const stage = el("section", { class: "stage", "aria-label": "Views" }, canvas, names, divider(session), probe);
   canvas.tabIndex = -1;
   canvas.setAttribute("role", "img");

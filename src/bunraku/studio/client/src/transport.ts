@@ -13,7 +13,7 @@ export function makeTransport(session: Session, curves: Menu): HTMLElement {
   const play = button(icon(PLAY, true), "Play (space)", () => player.play(!player.playing), { class: "play" });
   const loop = button(icon("M3 7.5V7a3 3 0 0 1 3-3h6M10 1.8 12.2 4 10 6.2M13 8.5V9a3 3 0 0 1-3 3H4M6 9.8 3.8 12 6 14.2"), "Loop (L)", () => player.setLoop(!player.loop));
   const follow = button("Follow", "Follow the latest frame of a run (J)", () => session.store.set({ follow: !session.look.follow }), { class: "word" });
-  const rate = el("output", { class: "rate", "aria-label": "Frames per second" });
+  const rate = el("output", { class: "rate", "aria-label": "Frames per second", "aria-live": "off" });
   const range = el("span", { class: "range" });
   const chart = button(icon("M2 2v12h12M4 10l3-4 3 2 4-5"), "Show curves (C)", () => session.store.set({ chart: !session.look.chart }));
   const whole = button("whole", "Range: every frame", () => player.setRange(0, player.count - 1), { class: "link" });
