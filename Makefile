@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BLENDER := .venv-blender
 BLENDER_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 
-.PHONY: demo test test-slow test-blender lint types docs verification clean
+.PHONY: demo test test-slow test-blender test-studio lint types docs verification clean
 
 demo: $(READY)
 	$(BIN)/bunraku demo
@@ -23,6 +23,10 @@ test-slow: $(READY)
 test-blender: $(READY) $(BLENDER)/.ready
 	BUNRAKU_BLENDER_PYTHON=$(BLENDER)/bin/python $(BIN)/pytest -m blender
 
+# Needs Chromium on the machine (Debian: chromium; elsewhere BUNRAKU_CHROMIUM=/path/to/it); npm, where the page is built.
+test-studio: $(VENV)/.studio
+	$(BIN)/pytest -m studio
+
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
 
@@ -37,6 +41,10 @@ $(READY): pyproject.toml
 
 $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
+$(VENV)/.studio: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[studio-test]'
 	touch $@
 
 # Blender 4.2 as a Python module; it needs Python 3.11. The system's libraries of a headless machine may lack some.

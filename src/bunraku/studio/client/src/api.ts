@@ -1,0 +1,87 @@
+/** Requests to the server. The token is that of the page's own address and travels in a header. */
+
+import type { Cancelled, MovieBegun, News, Opened, Refused, Report } from "./messages";
+
+/** The server refused, in a sentence; status 0 when nobody answered. */
+export class ServerError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+
+async function refusal(reply: Response): Promise<ServerError> {
+  const text = await reply.text().catch(() => "");
+  try {
+    return new ServerError(reply.status, (JSON.parse(text) as Refused).error);
+  } catch {
+    return new ServerError(reply.status, text.slice(0, 300) || `The server answered ${reply.status}.`);
+  }
+}
+
+async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+  let reply: Response;
+  try {
+    reply = await fetch(path, { ...options, headers: { "X-Bunraku-Token": token }, cache: "no-store" });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ServerError(0, "The server does not answer.");
+  }
+  if (!reply.ok) throw await refusal(reply);
+  return reply;
+}
+
+/** The body of a reply; a connection that breaks half-way counts as nobody answering. */
+async function body<T>(reply: Response, read: (reply: Response) => Promise<T>): Promise<T> {
+  try {
+    return await read(reply);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ServerError(0, "The server stopped in the middle of an answer.");
+  }
+}
+
+const json = async <T>(path: string, options: RequestInit = {}): Promise<T> =>
+  body(await ask(path, options), (reply) => reply.json() as Promise<T>);
+
+const bytes = async (path: string, signal?: AbortSignal): Promise<ArrayBuffer> =>
+  body(await ask(path, { signal: signal ?? null }), (reply) => reply.arrayBuffer());
+
+export const takes = (): Promise<Opened> => json("/takes");
+export const mesh = (take: number): Promise<ArrayBuffer> => bytes(`/takes/${take}/mesh`);
+export const report = (take: number): Promise<Report> => json(`/takes/${take}/report`);
+export const cancel = (take: number): Promise<Cancelled> => json(`/takes/${take}/cancel`, { method: "POST" });
+
+export const news = (take: number, ready: number, state: string, signal: AbortSignal): Promise<News> =>
+  json(`/takes/${take}/news?ready=${ready}&state=${state}`, { signal });
+
+export interface FramesWanted {
+  readonly take: number;
+  readonly from: number;
+  readonly count: number;
+  readonly overlay: string | null;
+  readonly parts: readonly string[];
+}
+
+export function frames(wanted: FramesWanted, signal: AbortSignal): Promise<ArrayBuffer> {
+  const query = new URLSearchParams({ from: String(wanted.from), count: String(wanted.count) });
+  if (wanted.overlay !== null) query.set("overlay", wanted.overlay);
+  if (wanted.parts.length > 0) query.set("with", wanted.parts.join(","));
+  return bytes(`/takes/${wanted.take}/frames?${query}`, signal);
+}
+
+export const beginMovie = (width: number, height: number, rate: number): Promise<MovieBegun> =>
+  json(`/movies?width=${width}&height=${height}&rate=${rate}`, { method: "POST" });
+
+export async function addPicture(movie: string, picture: Blob, signal: AbortSignal): Promise<void> {
+  await ask(`/movies/${movie}`, { method: "POST", body: picture, signal });
+}
+
+export const endMovie = async (movie: string): Promise<Blob> =>
+  body(await ask(`/movies/${movie}`), (reply) => reply.blob());

@@ -1,0 +1,20 @@
+/** What lies under the views: playback, the time line, curves; one playhead through all of it. */
+
+import { makeCurves } from "./curves";
+import { el } from "./dom";
+import type { Session } from "./session";
+import { makeTimeline, shareOf } from "./timeline";
+import { makeFrameField, makeTransport } from "./transport";
+
+export function makeDock(session: Session): HTMLElement {
+  const { lanes, menu } = makeCurves(session);
+  const head = el("div", { class: "playhead" });
+  const rail = el("div", { class: "rail", "aria-hidden": "true" }, head);
+  const time = el("div", { class: "timerow" }, makeFrameField(session), makeTimeline(session));
+  const show = (): void => {
+    head.style.left = `${100 * shareOf(session, session.player.place)}%`;
+  };
+  session.on("frame", show);
+  session.on("takes", show);
+  return el("section", { class: "dock", "aria-label": "Time" }, makeTransport(session, menu), el("div", { class: "tracks" }, time, lanes, rail));
+}

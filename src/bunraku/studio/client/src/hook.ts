@@ -1,0 +1,44 @@
+/** `window.bunraku`: what tests wait for. */
+
+import type { Notice } from "./notice";
+import type { Session } from "./session";
+
+export interface Hook {
+  /** everything the frame shown needs is here and drawn */
+  readonly ready: boolean;
+  readonly frame: number;
+  readonly fps: number;
+  readonly playing: boolean;
+  /** frames of the active take that are in memory, and their bytes */
+  readonly buffered: number;
+  readonly bufferedBytes: number;
+  /** [ms] from the page's start to the first frame drawn */
+  readonly firstFrame: number;
+  readonly pictures: number;
+  readonly error: string;
+  readonly connection: string;
+  readonly look: Session["look"];
+  readonly camera: Session["orbit"]["at"];
+  readonly takes: readonly { readonly state: string; readonly ready: number }[];
+}
+
+export function offerHook(session: Session, notice: Notice): void {
+  let pictures = 0;
+  session.on("drawn", () => pictures++);
+  const hook: Hook = {
+    get ready() { return session.isComplete && !session.isDirty; },
+    get frame() { return session.frameNumber; },
+    get fps() { return session.player.fps; },
+    get playing() { return session.player.playing; },
+    get buffered() { return session.frames.get(session.look.active)?.count ?? 0; },
+    get bufferedBytes() { return [...session.frames.values()].reduce((sum, frames) => sum + frames.heldBytes, 0); },
+    get firstFrame() { return session.firstFrame; },
+    get pictures() { return pictures; },
+    get error() { return notice.text; },
+    get connection() { return notice.connection; },
+    get look() { return session.look; },
+    get camera() { return session.orbit.at; },
+    get takes() { return session.takes.map(({ state, ready }) => ({ state, ready })); },
+  };
+  Reflect.set(window, "bunraku", hook);
+}

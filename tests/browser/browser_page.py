@@ -1,0 +1,78 @@
+"""The page in a real browser, with words for what a person does there; waits for what the page says of itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 40.0  # [s] for anything to happen; a machine without a graphics card and with busy neighbours is slow
+FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"]
+
+
+def chromium() -> str | None:
+    """Where the browser is: BUNRAKU_CHROMIUM, else Debian's or another of these names."""
+    given = os.environ.get("BUNRAKU_CHROMIUM")
+    names = [given] if given else ["chromium", "chromium-browser", "google-chrome"]
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+class Studio:
+    """One tab."""
+
+    def __init__(self, page: Any, folder: Path) -> None:
+        self.page, self.folder = page, folder
+        self.complaints: list[str] = []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+
+    def open(self, address: str) -> Studio:
+        """Go there, and wait until the first frame is whole."""
+        self.page.goto(address)
+        self.until("bunraku.ready")
+        return self
+
+    def says(self, expression: str) -> Any:
+        """What an expression gives in the page; `bunraku` is the page's own hook."""
+        return self.page.evaluate(f"() => {{ const bunraku = window.bunraku; return {expression}; }}")
+
+    def until(self, expression: str, patience: float = PATIENCE) -> Any:
+        """Wait for an expression to be true. The page forbids `eval`, so its state is asked for again and again."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if value := self.says(f"bunraku !== undefined && ({expression})"):
+                return value
+            time.sleep(0.02)
+        state = self.says("JSON.stringify({...bunraku})")
+        raise AssertionError(f"the page did not come to: {expression}; it says {state}")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def button(self, name: str, exact: bool = False) -> Any:
+        return self.page.get_by_role("button", name=name, exact=exact)
+
+    def choose_overlay(self, title: str) -> None:
+        self.page.get_by_role("combobox", name="Overlay").select_option(label=title)
+        self.until("bunraku.ready")
+
+    def keep(self, name: str) -> Path:
+        """A screenshot, once the picture rests."""
+        self.until("bunraku.ready")
+        self.page.wait_for_timeout(600)  # without a graphics card a picture at rest is drawn again, finer
+        path = self.folder / f"{name}.png"
+        self.page.screenshot(path=str(path))
+        return path
+
+    def picture(self) -> Any:
+        """(h, w, 3) what is on the screen where the views are."""
+        import io
+
+        import numpy as np
+        from PIL import Image
+
+        shot = self.page.locator(".stage").screenshot()
+        return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(float)
