@@ -11,6 +11,7 @@ import pytest
 from bunraku import InputError, TriMesh, read_shot, write_mesh
 from bunraku.geometry import accordion, crinkle
 from bunraku.scenes import box_mesh
+from bunraku.shots import Overlays, open_take
 from bunraku.shots.prepare import prepare
 
 CRINKLE = {"shape": "crinkle", "depth": 0.02, "wavelength": 0.4, "seed": 3}
@@ -41,6 +42,22 @@ def test_a_file_gives_a_shape_and_is_an_input(files, tmp_path: Path) -> None:
     write_mesh(tmp_path / "other.obj", TriMesh(box.rest[:3], np.array([[0, 1, 2]])))
     with pytest.raises(InputError, match=r"object\.box\.rest: the rest shape has another topology"):
         prepare(read_shot(files(box={"rest": {"file": "other.obj", "unit": "m"}})))
+
+
+def test_strain_is_shown_from_the_rest_shape_of_the_frame(files, tmp_path: Path, monkeypatch) -> None:
+    """What has just the shape that the rest shape has by then is not strained, though it is far from the mesh's own."""
+    rest = {**CRINKLE, "amount": [[1, 0.0], [3, 1.0]]}
+    shot = read_shot(
+        files(box={"mesh": {"levels": 3}, "rest": rest}, shot={"frames": [1, 3]}, output={"preview": False})
+    )
+    take = open_take(shot.run(out=tmp_path / "out", threads=1).folder)
+    crinkled = take.scene.arrays["rest_shapes"][1]
+    monkeypatch.setattr(take, "points", lambda k: crinkled)
+    overlays = Overlays(take)
+    assert np.abs(overlays.values("strain", 2)).max() < 1e-12
+    assert overlays.values("strain", 0).max() > 2.0 * overlays.values("strain", 1).max() > 0.01
+    fresh = Overlays(take)  # whichever frame comes first
+    np.testing.assert_array_equal(fresh.values("strain", 0), overlays.values("strain", 0))
 
 
 @pytest.mark.slow

@@ -13,13 +13,14 @@ import pytest
 import tomli_w
 
 from bunraku import Animation, InputError
+from bunraku.energies import corner_gradients
 from bunraku.geometry import TriMesh, closest_points
 from bunraku.io import packed, write_animation
 from bunraku.scenes import box_mesh, crossing_arms
 from bunraku.shots import Overlays, curve_titles, differences_of, open_take, read_shot
 from bunraku.shots.kept import kept
 from bunraku.shots.lock import locked
-from bunraku.shots.overlays import Stretch
+from bunraku.shots.overlays import largest_stretch
 from bunraku.shots.prepare import prepare
 from bunraku.testing import sheet
 
@@ -153,6 +154,20 @@ def test_overlays_agree_with_the_report(made: Path) -> None:
         assert np.isfinite([low, high]).all() and low < high
 
 
+def _stretch(mesh: TriMesh, x: np.ndarray) -> np.ndarray:
+    return largest_stretch(x, mesh.faces, corner_gradients(mesh.rest, mesh.faces))
+
+
+@pytest.mark.parametrize(("least", "low"), [(-1e-16, 0.0), (-0.04, -0.04)])
+def test_a_scale_begins_at_zero_unless_something_is_below(
+    made: Path, monkeypatch: pytest.MonkeyPatch, least: float, low: float
+) -> None:
+    """Rounding of an unstrained sheet is no compression."""
+    overlays = Overlays(open_take(made))
+    monkeypatch.setattr(overlays, "values", lambda name, k: np.repeat([least, 0.1], 50))
+    assert overlays.scale("strain") == (low, pytest.approx(0.1))
+
+
 def test_distances_are_zero_on_the_guide_itself(made: Path) -> None:
     take = open_take(made)
     far = Overlays(take).values("distance", 0)
@@ -211,14 +226,14 @@ def test_the_largest_stretch_of_what_is_pulled(along: float, across: float) -> N
     pulled = np.array(flat)
     pulled[:, axes[0]] *= along
     pulled[:, axes[1]] *= across
-    np.testing.assert_allclose(Stretch.of(mesh).at(pulled @ turn.T + 3.0), max(along, across) - 1.0, atol=1e-12)
+    np.testing.assert_allclose(_stretch(mesh, pulled @ turn.T + 3.0), max(along, across) - 1.0, atol=1e-12)
 
 
 def test_stretch_of_a_shear_is_the_larger_singular_value() -> None:
     mesh = TriMesh(np.array([[0.0, 0, 0], [1, 0, 0], [0.3, 1, 0]]), np.array([[0, 1, 2]]))
     gradient = np.array([[1.1, 0.4, 0], [0.0, 0.9, 0], [0, 0, 1]])
     expected = np.linalg.svd(gradient[:2, :2], compute_uv=False)[0] - 1.0
-    np.testing.assert_allclose(Stretch.of(mesh).at(mesh.rest @ gradient.T), expected, atol=1e-12)
+    np.testing.assert_allclose(_stretch(mesh, mesh.rest @ gradient.T), expected, atol=1e-12)
 
 
 def test_only_what_applies_can_be_drawn(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from .external import DragEnergy as DragEnergy
 from .external import GravityEnergy as GravityEnergy
 from .membrane import Membrane as Membrane
 from .membrane import MembraneEnergy as MembraneEnergy
+from .membrane import corner_gradients as corner_gradients
 from .membrane import strains as strains
 from .pressure import LARGEST_PRESSURE as LARGEST_PRESSURE
 from .pressure import EnclosedGas as EnclosedGas
@@ -26,6 +27,7 @@ from .pressure import GasEnergy as GasEnergy
 from .pressure import Pressure as Pressure
 from .pressure import PressureEnergy as PressureEnergy
 from .pressure import pressure_curve as pressure_curve
+from .rest import FaceBlend as FaceBlend
 from .strain_limit import StrainLimit as StrainLimit
 from .strain_limit import StrainLimitEnergy as StrainLimitEnergy
 from .weave import Weave as Weave

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from bunraku.collision import Between, Obstacle, Surfaces, near_segments
 from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector, input_error
+from bunraku.energies import FaceBlend, corner_gradients, strains
 from bunraku.geometry import TriMesh, closest_points, face_areas
 from bunraku.render import moments
 
@@ -23,6 +24,7 @@ from .reviewed import ReviewedTake
 from .scene import planes_of
 
 _SAMPLES = 4  # frames from which a scale is taken
+_TRACE = 1e-3  # share of a scale's upper end below which its lower end is zero, but for rounding
 _MOST = 99.0  # percent of the vertices that a scale holds: a few stray ones would hide all else
 _kernels = threading.Lock()
 """kernels that run on several threads are not all made to be called from several"""
@@ -50,7 +52,7 @@ MISSED = OverlayKind(
     "How far regions are from the guide that missed it, were kept from it by contact, or yielded to a cap.",
 )  # fmt: skip
 STRAIN = OverlayKind(
-    "strain", "Strain", "", "values", "How much longer the most stretched direction is than in the mesh's rest shape."
+    "strain", "Strain", "", "values", "How much longer the most stretched direction is than in the rest shape."
 )
 DISTANCE = OverlayKind(
     "distance", "Distance to the guide", "m", "values", "How far each vertex is from the surface of the guide."
@@ -66,6 +68,7 @@ class Overlays:
     def __init__(self, take: ReviewedTake) -> None:
         self._take, self._scene = take, take.scene
         self._scales: dict[tuple[str, int], tuple[float, float]] = {}
+        self._kept_gradients: tuple[tuple[float, ...], Array] | None = None
         self._guard = threading.Lock()
 
     @cached_property
@@ -119,7 +122,8 @@ class Overlays:
         found = [self.values(name, int(k)) for k in moments(ready, _SAMPLES)]
         high = max(float(np.percentile(one, _MOST)) for one in found)
         low = min(float(np.percentile(one, 100.0 - _MOST)) for one in found) if name == STRAIN.name else 0.0
-        return min(low, 0.0), max(high, small)
+        high = max(high, small)
+        return low if low < -_TRACE * high else 0.0, high
 
     @cached_property
     def _weights(self) -> Sparse | None:
@@ -155,11 +159,20 @@ class Overlays:
         return np.where(astray | m.kept_off | m.yielding, m.arrays["residual"], 0.0)
 
     def _strain(self, k: int) -> Vector:
-        return np.asarray(self._around @ self._stretch.at(self._take.points(k)))
+        points, gradients = self._take.points(k), self._gradients(k)
+        with _several_threads(self._take.name):
+            stretch = largest_stretch(points, self._scene.shell.faces, gradients)
+        return np.asarray(self._around @ stretch)
 
-    @cached_property
-    def _stretch(self) -> Stretch:
-        return Stretch.of(self._scene.shell)
+    def _gradients(self, k: int) -> Array:
+        """(f, 3, 2) of the corners in the rest shape of a frame; kept until it is another."""
+        rest = self._scene.rest(k)
+        weights = () if rest is None else tuple(rest.at(0.0))
+        known = self._kept_gradients
+        if known is None or known[0] != weights:
+            shape = FaceBlend(self._scene.shell, rest).at(0.0)
+            known = self._kept_gradients = weights, corner_gradients(shape.rest, shape.faces)
+        return known[1]
 
     @cached_property
     def _around(self) -> Sparse:
@@ -208,34 +221,11 @@ class Overlays:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Stretch:
-    """How much faces are stretched along their most stretched direction.
-
-    With edges D at rest, in the face's own plane, and d now, C = D⁻ᵀ dᵀd D⁻¹ has the largest eigenvalue λ².
-    """
-
-    faces: Faces
-    inverse: Array
-    """(3, f) [1/m] the entries 11, 22 and 12 of D⁻¹, which is triangular"""
-
-    @classmethod
-    def of(cls, mesh: TriMesh) -> Stretch:
-        """From a mesh's rest shape."""
-        a, b = (mesh.rest[mesh.faces[:, i]] - mesh.rest[mesh.faces[:, 0]] for i in (1, 2))
-        along = np.linalg.norm(a, axis=1)
-        height = np.linalg.norm(np.cross(a, b), axis=1) / along
-        foot = np.sum(a * b, axis=1) / along
-        return cls(mesh.faces, np.stack([1.0 / along, 1.0 / height, -foot / (along * height)]))
-
-    def at(self, x: Points) -> Vector:
-        """(f,) λ − 1 at points x (n, 3)."""
-        start = x[self.faces[:, 0]]
-        u, v = x[self.faces[:, 1]] - start, x[self.faces[:, 2]] - start
-        uu, vv, uv = (np.einsum("ij,ij->i", one, two) for one, two in ((u, u), (v, v), (u, v)))
-        p, q, r = self.inverse
-        c11, c22, c12 = uu * p * p, uu * r * r + 2.0 * uv * q * r + vv * q * q, p * (uu * r + uv * q)
-        return np.sqrt(0.5 * (c11 + c22) + np.hypot(0.5 * (c11 - c22), c12)) - 1.0
+def largest_stretch(x: Points, faces: Faces, gradients: Array) -> Vector:
+    """(f,) λ − 1 of the most stretched direction of faces at points x (n, 3), from the corner gradients (f, 3, 2) of
+    their rest shapes: λ² is the larger eigenvalue of 1 + 2 E, with E Green's strain."""
+    first, second, shear = strains(np.ascontiguousarray(x), faces, gradients).T
+    return np.sqrt(1.0 + first + second + np.hypot(first - second, shear)) - 1.0
 
 
 class _several_threads:

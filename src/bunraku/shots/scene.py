@@ -23,7 +23,7 @@ from bunraku.direction.parts import whole_pieces
 from bunraku.direction.track.seams import sewn_pairs
 from bunraku.geometry import TriMesh
 from bunraku.io import atomic_files, packed, read_arrays, read_some_arrays
-from bunraku.motion import Curve
+from bunraku.motion import Curve, RestShapes
 
 from .prepare import Prepared
 from .scenery import Scenery
@@ -92,6 +92,12 @@ class Scene:
     def shell(self) -> TriMesh:
         """The mesh that is simulated."""
         return TriMesh(self.arrays["rest"], self.arrays["faces"])
+
+    def rest(self, k: int) -> RestShapes | None:
+        """What stretching is measured from on frame k of `numbers`, where it is not the mesh's own shape."""
+        if "rest_shapes" not in self.arrays:
+            return None
+        return RestShapes(tuple(self.arrays["rest_shapes"]), tuple(self.arrays["rest_weights"][k].tolist()))
 
     @cached_property
     def functions(self) -> Sparse | None:
@@ -175,6 +181,9 @@ def _still(p: Prepared, obstacle_faces: Faces) -> dict[str, NDArray[Any]]:
             "tests/indptr": functions.indptr.astype(np.int32),
             "held": np.ones(p.tests.count) if p.tests.held is None else np.asarray(p.tests.held(first)),
         }  # fmt: skip
+    if p.rest is not None:
+        weights = np.array([p.rest.at(float(time)) for time in times])
+        arrays |= {"rest_shapes": np.stack(p.rest.shapes), "rest_weights": weights}
     if p.contact.table is not None:
         parts = whole_pieces(p.contact.parts, p.shell)
         arrays |= {f"part/{name}": np.asarray(vertices) for name, vertices in parts.items()}
