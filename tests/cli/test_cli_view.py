@@ -124,6 +124,12 @@ def test_a_run_that_was_watched_is_served_when_it_is_over(folder, served):
     assert again.end()[0] == 0
 
 
+def test_a_watched_run_shows_its_bar_all_the_same(folder, bunraku, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("bunraku.cli.viewing.wait_for_ctrl_c", lambda: None)
+    code, out, err = bunraku("run", "box.toml", "--view", "--no-open", "--progress", "bar")
+    assert code == 0 and out.startswith("http://127.0.0.1:") and "frame 6: 100%" in err.split("\r")[-1]
+
+
 def test_ctrl_c_ends_a_watched_run_and_its_page(folder, served):
     long_guide(folder)
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain", "--threads", "1")

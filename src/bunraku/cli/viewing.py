@@ -36,9 +36,9 @@ class Viewing:
         """The listener `tell`, and the page is served as soon as the take's folder is there."""
 
         def told(event: Event) -> None:
-            tell(event)
-            if isinstance(event, Started):
+            if isinstance(event, Started):  # the address first: what is said ends a progress bar
                 self.open(event.folder)
+            tell(event)
 
         return told
 
