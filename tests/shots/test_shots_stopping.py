@@ -54,6 +54,15 @@ def test_nobody_is_asked_where_no_run_writes(tmp_path: Path) -> None:
     assert not is_held(tmp_path / "x")
 
 
+def test_a_folder_is_held_by_whatever_name(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    for name, other in (("real", "link"), ("link", "real")):
+        with locked(tmp_path / name):
+            assert is_held(tmp_path / other) and is_held(tmp_path / name)
+        assert not is_held(tmp_path / other)
+
+
 def test_what_an_earlier_run_was_asked_is_forgotten(files: Files, tmp_path: Path) -> None:
     folder = tmp_path / "chosen"
     folder.mkdir()

@@ -15,13 +15,13 @@ from bunraku.io import output_error, process_lives
 LOCK = ".lock"
 _FRESH = 5.0  # [s] within which a lock may still be without its text
 _held: set[Path] = set()
-"""locks of this process; one that names it and is not here was left by a dead process of the same number"""
+"""locks of this process, links followed; one that names it and is not here was left by a dead one of the same number"""
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold a take's folder; refused while another run holds it, taken over from a run that died."""
-    path = folder / LOCK
+    path = folder.resolve() / LOCK
     _take(path)
     _held.add(path)
     try:
@@ -50,7 +50,7 @@ def _take(path: Path) -> None:
 
 def is_held(folder: Path) -> bool:
     """Whether a run writes into a take's folder now, as far as that can be known from here."""
-    found = _holder(folder / LOCK)
+    found = _holder(folder.resolve() / LOCK)
     return found is not None and found[0]
 
 
