@@ -14,7 +14,7 @@ import pytest
 from studio_client import Client, write_shot
 
 from bunraku import __version__
-from bunraku.shots import StopAsked, open_take, read_shot
+from bunraku.shots import ReviewedTake, StopAsked, open_take, read_shot
 from bunraku.shots.lock import locked
 from bunraku.studio import StudioServer, routes, serving
 
@@ -80,6 +80,22 @@ def test_the_report_in_full(client: Client, folder: Path) -> None:
     curves = {one["name"]: one for one in told["curves"]}
     np.testing.assert_allclose(curves["force_N"]["values"], report["per_frame"]["force_N"])
     assert (curves["force_N"]["unit"], curves["residual_m"]["log"]) == ("N", True)
+
+
+def test_a_report_is_of_the_frames_that_were_there_when_it_was_asked_for(
+    serve: Callable[..., Client], folder: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _unfinished(folder, 4)
+    curves = ReviewedTake.curves
+
+    def while_a_frame_comes(take: ReviewedTake) -> dict:
+        found = curves(take)
+        shutil.copy(made / "frames/frame_000004.bkframe", folder / "frames")
+        return found
+
+    monkeypatch.setattr(ReviewedTake, "curves", while_a_frame_comes)
+    told = serve(folder).ask("/takes/0/report").json
+    assert {len(one["values"]) for one in told["curves"]} == {told["ready"]} == {3}
 
 
 def test_two_takes_are_told_together_with_what_differs(

@@ -220,7 +220,8 @@ class Studio:
 
     def _report(self, which: str, query: Mapping[str, str]) -> Reply:
         take = self._takes[self._number(which)]
-        titles, found, ready = curve_titles(), take.curves(), take.ready
+        ready = take.ready  # before the curves, which may then be of more frames but not of fewer
+        titles, found = curve_titles(), take.curves()
         names = [name for name in titles if name in found] + [name for name in found if name not in titles]
         curves = [
             Curve(name, *titles.get(name, (name.replace("_", " "), "", False)), _numbers(found[name][:ready]))
