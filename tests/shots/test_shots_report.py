@@ -84,6 +84,14 @@ def test_met(prepared: Prepared, measured: Measured):
     assert "kinetic 1.5 J at frame 12" in lines[3]
 
 
+def test_regions_held_less_are_looked_at_where_they_are_though_nothing_is_away(prepared: Prepared, measured: Measured):
+    held = np.ones((4, 2))
+    held[1:3, 1] = 0.5
+    m = replace(measured, arrays={**measured.arrays, "held": held, "residual": np.zeros((4, 2))})
+    (freer,) = (one for one in sentences(prepared, m, "") if "the others less" in one.text)
+    assert (freer.frame, freer.region) == (12.0, 1)
+
+
 def test_missed_says_where_and_by_how_much(prepared: Prepared, measured: Measured):
     m = with_residual(with_residual(measured, 1, 0, 1e-6), 3, 1, 0.04)
     assert m.missed.tolist() == [False, True, False, True]

@@ -130,7 +130,7 @@ def _freer(m: Measured) -> Iterator[Sentence]:
     firm: Rows = np.asarray(m.arrays["held"] >= HARD, dtype=bool)
     some = np.any(firm, axis=1) & ~np.all(firm, axis=1)
     if m.regions and some.any():
-        loose = np.where(~firm & some[:, None], m.arrays["residual"], 0.0)
+        loose = np.where(~firm & some[:, None], m.arrays["residual"], -1.0)
         frame, region = peak(loose)
         yield Sentence(
             "note",
