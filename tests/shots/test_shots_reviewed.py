@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import tomli_w
 from bunraku import Animation, InputError
 from bunraku.energies import corner_gradients
 from bunraku.geometry import TriMesh, closest_points
-from bunraku.io import packed, write_animation
+from bunraku.io import packed, read_arrays, write_animation
 from bunraku.scenes import box_mesh, crossing_arms
 from bunraku.shots import Overlays, curve_titles, differences_of, open_take, read_shot
 from bunraku.shots.kept import kept
@@ -111,6 +112,32 @@ def test_the_time_left_is_that_of_the_last_frames(folder: Path) -> None:
         assert take.seconds_left == pytest.approx(100.0)
 
 
+def test_time_that_nobody_worked_is_no_time_that_passed(folder: Path) -> None:
+    """Frames of yesterday, resumed today; then a frame that takes seven times as long as those before."""
+    _unfinished(folder, 3)
+    now = time.time()
+    for k in range(3):
+        os.utime(folder / f"frames/frame_{k:06d}.bkframe", (now - 86400.0 + 100.0 * k, now - 86400.0 + 100.0 * k))
+    take = open_take(folder)
+    with locked(folder):
+        assert take.seconds_left == pytest.approx(200.0, abs=20.0)
+        os.utime(folder / ".lock", (now - 700.0, now - 700.0))
+        assert take.seconds_left == pytest.approx(100.0)  # the frame after this one is still to come
+
+
+def test_what_was_told_before_more_frames_were_made_is_not_told_of_them(folder: Path) -> None:
+    """Stopped by physics, then resumed and interrupted some frames later."""
+    report = json.loads((folder / "report.json").read_text())
+    report |= {"outcome": "stopped", "frames": [22.0], "per_frame": {"kinetic": [7.0]}}
+    (folder / "report.json").write_text(json.dumps(report))
+    take = open_take(folder)
+    assert take.state == "interrupted" and take.sentences() == []
+    assert len(take.curves()["kinetic"]) == 4 and "force_N" in take.curves()
+    (folder / "frames/frame_000002.bkframe").unlink()  # only the frame is left that it told of
+    again = open_take(folder)
+    assert again.state == "stopped" and again.curves()["kinetic"].tolist() == [7.0] and again.sentences()
+
+
 def test_curves_of_a_run_are_those_of_its_report(folder: Path) -> None:
     take = open_take(folder)
     told = take.curves()
@@ -166,6 +193,36 @@ def test_a_scale_begins_at_zero_unless_something_is_below(
     overlays = Overlays(open_take(made))
     monkeypatch.setattr(overlays, "values", lambda name, k: np.repeat([least, 0.1], 50))
     assert overlays.scale("strain") == (low, pytest.approx(0.1))
+
+
+def test_regions_are_coloured_where_they_weigh_most(folder: Path) -> None:
+    still = folder / "scene/still.bkscene"
+    arrays, meta = read_arrays(still)
+    shares = np.random.default_rng(2).uniform(0.1, 1.0, len(arrays["tests/data"]))  # no two alike
+    still.write_bytes(packed({**arrays, "tests/data": shares.astype(np.float32)}, meta, ""))
+    take = open_take(folder)
+    overlays, functions = Overlays(take), take.scene.functions
+    assert functions is not None
+    m = take.measured.arrays
+    weights = functions.toarray()
+    some = weights.max(axis=0) > 0.0
+    np.testing.assert_array_equal(overlays.labels, np.where(some, weights.argmax(axis=0), -1))
+    for k in range(4):
+        heaviest = (weights * m["held"][k][:, None]).argmax(axis=0)
+        for name, told in {"force": np.linalg.norm(m["force"][k], axis=1), "residual": m["residual"][k]}.items():
+            np.testing.assert_array_equal(overlays.values(name, k), np.where(some, told[heaviest], 0.0))
+
+
+def test_kernels_that_a_run_has_for_itself_hinder_no_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.np.ufunc.parallel.threading_layer", lambda: "workqueue")
+    overlays = Overlays(open_take(folder))
+    with locked(folder):
+        for name in ("strain", "distance"):
+            assert overlays.scale(name) == (0.0, 1.0)
+            with pytest.raises(InputError, match="while a run goes on in this process"):
+                overlays.values(name, 0)
+        assert overlays.scale("force")[1] > 0.0
+    assert overlays.scale("distance") == (0.0, pytest.approx(overlays.values("distance", 3).max(), rel=0.5))
 
 
 def test_distances_are_zero_on_the_guide_itself(made: Path) -> None:
@@ -307,3 +364,10 @@ def test_settings_in_which_takes_differ(made: Path, tmp_path: Path) -> None:
     found = dict(differences_of(takes))
     assert found["physics.gravity"] == ("[0.0, -9.81, 0.0]", "[0.0, -5.0, 0.0]")
     assert set(found) == {"physics.gravity"} and differences_of(takes[:1]) == []
+
+
+def test_contact_that_is_said_in_full_differs_only_in_what_is_said_otherwise(made: Path, folder: Path) -> None:
+    provenance = json.loads((folder / "provenance.json").read_text())
+    provenance["settings"]["physics"]["contact"] = {"friction": 0.5, "press": 0.02, "balance": 0.0, "self": True}
+    (folder / "provenance.json").write_text(json.dumps(provenance))
+    assert differences_of([open_take(made), open_take(folder)]) == [("physics.contact.friction", ("0.3", "0.5"))]

@@ -26,6 +26,7 @@ from .scene import planes_of
 _SAMPLES = 4  # frames from which a scale is taken
 _TRACE = 1e-3  # share of a scale's upper end below which its lower end is zero, but for rounding
 _MOST = 99.0  # percent of the vertices that a scale holds: a few stray ones would hide all else
+_UNKNOWN = 0.0, 1.0  # a scale of what nobody has seen yet
 _kernels = threading.Lock()
 """kernels that run on several threads are not all made to be called from several"""
 
@@ -102,6 +103,8 @@ class Overlays:
         """Ends of a colour scale that suits all frames there are, taken from some of them."""
         if name in (REGIONS.name, CONTACT.name):
             return 0.0, float(max(len(self._scene.regions) - 1, 1)) if name == REGIONS.name else 1.0
+        if name in (STRAIN.name, DISTANCE.name) and not _several_threads_may():
+            return _UNKNOWN  # until the run is over
         ready = self._take.ready
         known = 0 if not ready else 1 << (ready.bit_length() - 1) if ready < len(self._scene.numbers) else ready
         with self._guard:
@@ -112,7 +115,7 @@ class Overlays:
     def _scale(self, name: str, ready: int) -> tuple[float, float]:
         small = MET * self._scene.shell.size
         if not ready:
-            return 0.0, 1.0
+            return _UNKNOWN
         if name == FORCE.name:
             return 0.0, float(self._take.measured.force.max()) or 1.0
         if name in (RESIDUAL.name, MISSED.name):
@@ -228,6 +231,15 @@ def largest_stretch(x: Points, faces: Faces, gradients: Array) -> Vector:
     return np.sqrt(1.0 + first + second + np.hypot(first - second, shear)) - 1.0
 
 
+def _several_threads_may() -> bool:
+    """Whether kernels that use several threads can be called beside a run of this process, or none goes on."""
+    try:
+        layer = numba.np.ufunc.parallel.threading_layer()
+    except ValueError:  # none was needed yet
+        layer = ""
+    return layer != "workqueue" or not held_here()
+
+
 class _several_threads:
     """While held, kernels that use several threads may be called; refused where that would end the process."""
 
@@ -236,11 +248,7 @@ class _several_threads:
 
     def __enter__(self) -> None:
         _kernels.acquire()
-        try:
-            layer = numba.np.ufunc.parallel.threading_layer()
-        except ValueError:  # none was needed yet
-            layer = ""
-        if layer == "workqueue" and held_here():
+        if not _several_threads_may():
             _kernels.release()
             raise input_error(
                 "cannot be computed here while a run goes on in this process", where=self._name,

@@ -23,7 +23,8 @@ from bunraku.io import is_complete, is_there, read_some_arrays
 
 from .charts import CHARTS, MORE, worth_showing
 from .folder import TakeFolder, takes_of
-from .lock import is_held
+from .lock import LOCK, is_held
+from .provenance import spelled_out
 from .report import MET, Measured, Sentence, TakeOutcome, per_frame, pushed_away
 from .scene import Scene, read_scene
 from .stopping import ask_to_stop
@@ -104,12 +105,14 @@ class ReviewedTake:
             return None
         try:
             times = [self._path(k).stat().st_mtime for k in range(max(done - _RECENT, 0), done)]
+            begun = (self.take.path / LOCK).stat().st_mtime
         except OSError:
             return None
         if len(times) < 3:
             return None
         pace = float(np.median(np.diff(times)))  # the median: a run may have been interrupted in between
-        return max(pace * (self.count - done) - max(time.time() - times[-1], 0.0), 0.0)
+        worked = time.time() - max(times[-1], begun)  # at the frame to come, by the run that goes on now
+        return pace * (self.count - done) - min(max(worked, 0.0), pace)
 
     def stop(self) -> bool:
         """Ask the run that writes into the take to stop; False where none does."""
@@ -188,7 +191,7 @@ class ReviewedTake:
     @cached_property
     def settings(self) -> dict[str, str]:
         """Every setting that decides the frames by its key, as a shot file says it; of files their hash."""
-        found = dict(_flat(self.provenance["settings"], ""))
+        found = dict(_flat(spelled_out(self.provenance["settings"]), ""))
         return {key.removeprefix("inputs."): value for key, value in found.items()}
 
     def _part(self, k: int, name: str) -> dict[str, NDArray[Any]]:
@@ -213,7 +216,8 @@ class ReviewedTake:
         return self.take.path / "frames" / f"frame_{index:06d}.bkframe"
 
     def _report(self) -> dict[str, Any]:
-        """report.json, read again when it is another; empty where there is none or none that can be read."""
+        """report.json, read again when it is another; empty where there is none that can be read, or more frames were
+        made since."""
         try:
             stamp = self.take.report.stat().st_mtime_ns
         except OSError:
@@ -221,7 +225,9 @@ class ReviewedTake:
         with self._guard:
             if self._told is None or self._told[0] != stamp:
                 self._told = stamp, _json(self.take.report)
-            return self._told[1]
+            told = self._told[1]
+            frames = told.get("frames")
+            return {} if isinstance(frames, list) and len(frames) < self.ready else told
 
 
 def open_take(path: str | Path) -> ReviewedTake:
