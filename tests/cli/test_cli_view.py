@@ -133,6 +133,14 @@ def test_ctrl_c_ends_a_watched_run_and_its_page(folder, served):
     assert code == 130 and "interrupted; " in err and "Traceback" not in err
 
 
+def test_a_demo_is_watched_too(folder, served):
+    demo = served("demo", "box", "--out", "look", "--view", "--no-open", "--progress", "plain")
+    assert demo.ask("takes")["takes"][0]["folder"] == str(folder.path / "look")
+    demo.ask("takes/0/news?ready=0&state=running")
+    code, _, err = demo.end()
+    assert code == 130 and "carry on with: bunraku run look/box.toml --resume --out look" in err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

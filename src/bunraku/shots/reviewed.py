@@ -29,7 +29,7 @@ from .scene import Scene, read_scene
 from .stopping import ask_to_stop
 
 _log = logging.getLogger(__name__)
-RUNNING, FINISHED, STOPPED, INTERRUPTED = "running", "finished", "stopped", "interrupted"
+RUNNING, INTERRUPTED = "running", "interrupted"
 _RECENT = 10  # frames from whose times the pace is taken
 _KINDS = ("met", "missed", "yielded", "note")
 
@@ -67,8 +67,7 @@ class ReviewedTake:
         if is_held(self.take.path):
             return RUNNING
         outcome = self._report().get("outcome")
-        known = {one.name.lower(): one.name.lower() for one in TakeOutcome}
-        return known.get(str(outcome), INTERRUPTED)
+        return outcome if outcome in [one.name.lower() for one in TakeOutcome] else INTERRUPTED
 
     @property
     def done(self) -> int:
