@@ -11,13 +11,13 @@ import { placeOf, ShotFrames } from "./shotframes";
 import type { Look, Store } from "./store";
 import { arrange, Painter, type View } from "./views";
 
-const MEMORY = 400e6;
 /** [bytes] of frames held, all takes together */
+const MEMORY = 400e6;
 
-const RATIO = 2;
 /** at most so many pixels a point of the screen */
-const REST = 350;
+const RATIO = 2;
 /** [ms] without change until a picture drawn without a graphics card is drawn again, finer */
+const REST = 350;
 
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
