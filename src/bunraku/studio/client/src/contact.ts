@@ -2,8 +2,8 @@
 
 import { ClampToEdgeWrapping, DataTexture, LinearFilter, RedFormat, UnsignedByteType } from "three";
 
-/** faces beyond which only their corners are looked at: fine meshes have one in every cell */
 const GRID = 72;
+/** faces beyond which only their corners are looked at: fine meshes have one in every cell */
 const FINE = 24000;
 
 export class ContactShade {
