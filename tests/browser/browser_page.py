@@ -61,8 +61,7 @@ class Studio:
 
     def keep(self, name: str) -> Path:
         """A screenshot, once the picture rests."""
-        self.until("bunraku.ready")
-        self.page.wait_for_timeout(600)  # without a graphics card a picture at rest is drawn again, finer
+        self.until("bunraku.fine")
         path = self.folder / f"{name}.png"
         self.page.screenshot(path=str(path))
         return path
@@ -74,5 +73,6 @@ class Studio:
         import numpy as np
         from PIL import Image
 
+        self.until("bunraku.fine")
         shot = self.page.locator(".stage").screenshot()
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(float)

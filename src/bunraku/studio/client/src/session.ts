@@ -96,6 +96,11 @@ export class Session {
     return this.dirty;
   }
 
+  /** Whether the picture is as fine as it gets. */
+  get isFine(): boolean {
+    return this.isComplete && !this.dirty && (this.fine || !this.painter.software);
+  }
+
   get look(): Look {
     return this.store.look;
   }
