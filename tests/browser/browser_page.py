@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 40.0  # [s] for anything to happen; a machine without a graphics card and with busy neighbours is slow
-FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"]
+FLAGS = [
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage",
+    "--disable-gpu-compositing",  # as a browser does that finds no graphics card
+]  # fmt: skip
 
 
 def chromium() -> str | None:
