@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 40.0  # [s] for anything to happen; a machine without a graphics card and with busy neighbours is slow
-FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"]
+FLAGS = [
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage",
+    "--disable-gpu-compositing",  # as a browser does that finds no graphics card
+]  # fmt: skip
 
 
 def chromium() -> str | None:
@@ -61,8 +64,7 @@ class Studio:
 
     def keep(self, name: str) -> Path:
         """A screenshot, once the picture rests."""
-        self.until("bunraku.ready")
-        self.page.wait_for_timeout(600)  # without a graphics card a picture at rest is drawn again, finer
+        self.until("bunraku.fine")
         path = self.folder / f"{name}.png"
         self.page.screenshot(path=str(path))
         return path
@@ -74,5 +76,6 @@ class Studio:
         import numpy as np
         from PIL import Image
 
+        self.until("bunraku.fine")
         shot = self.page.locator(".stage").screenshot()
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(float)

@@ -66,10 +66,10 @@ def test_a_link_brings_back_the_look_and_so_does_a_reload(tab: Callable[..., Stu
     field.press("Enter")
     studio.until("bunraku.ready")
     want = studio.says("({look: bunraku.look, camera: bunraku.camera, frame: bunraku.frame})")
+    before = studio.picture()
     studio.button("Copy a link").click()
     link = studio.page.evaluate("() => navigator.clipboard.readText()")
     assert link.startswith(address + "#") and link == studio.page.url
-    before = studio.picture()
     for again in (tab(), studio):
         again.page.goto("about:blank")
         again.open(link)

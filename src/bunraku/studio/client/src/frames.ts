@@ -4,8 +4,8 @@ import * as api from "./api";
 import { unpack, type PackedEntry } from "./parcels";
 import type { Take } from "./messages";
 
-const CHUNK_BYTES = 3e6;
 /** so many bytes a request: long enough to be worth one, short enough to be left for another */
+const CHUNK_BYTES = 3e6;
 const MOST_FRAMES = 32;
 
 interface Chunk {

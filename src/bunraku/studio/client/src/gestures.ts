@@ -10,8 +10,8 @@ export interface Pointing {
   choose(at: readonly [number, number]): void;
 }
 
-const DRAG = 4;
 /** [pixels] a pointer moves before it is a drag */
+const DRAG = 4;
 
 export function takeGestures(canvas: HTMLCanvasElement, session: Session, pointing: Pointing): void {
   const { orbit } = session;

@@ -6,6 +6,8 @@ import type { Session } from "./session";
 export interface Hook {
   /** everything the frame shown needs is here and drawn */
   readonly ready: boolean;
+  /** and as fine as it gets: without a graphics card that comes a moment later */
+  readonly fine: boolean;
   readonly frame: number;
   readonly fps: number;
   readonly playing: boolean;
@@ -27,6 +29,7 @@ export function offerHook(session: Session, notice: Notice): void {
   session.on("drawn", () => pictures++);
   const hook: Hook = {
     get ready() { return session.isComplete && !session.isDirty; },
+    get fine() { return session.isFine; },
     get frame() { return session.frameNumber; },
     get fps() { return session.player.fps; },
     get playing() { return session.player.playing; },

@@ -15,8 +15,8 @@ import { FIRST_LOOK, Store } from "./store";
 import { followTheme } from "./theme";
 import { makeToolbar } from "./toolbar";
 
-const RETRY = 1500;
 /** [ms] between two knocks at a server that is gone */
+const RETRY = 1500;
 
 function begin(): void {
   const notice = new Notice(() => void comeBack());

@@ -6,8 +6,8 @@ import { blobOf, download, draw, fileName, type Size } from "./picture";
 import type { Session } from "./session";
 
 const HEIGHTS: readonly number[] = [720, 1080];
-const PATIENCE = 60000;
 /** [ms] to wait for one frame */
+const PATIENCE = 60000;
 
 export function movieSheet(session: Session, say: (text: string) => void): HTMLElement {
   const size = el("select", { "aria-label": "Height of the film" }, ...HEIGHTS.map((height) => el("option", { value: String(height) }, `${height} lines`)));

@@ -7,12 +7,12 @@
 import * as api from "./api";
 import type { Session } from "./session";
 
-const TURN = 2500;
 /** [ms] a running take has to itself where there are several */
-const REPORT = 1500;
+const TURN = 2500;
 /** [ms] between two looks at the growing curves */
-const CALM = 4000;
+const REPORT = 1500;
 /** [ms] between two questions where no run goes on */
+const CALM = 4000;
 
 export class NewsReader {
   private reading = false;

@@ -27,7 +27,7 @@ export class Notice {
   }
 
   failed(error: unknown): void {
-    if (error instanceof ServerError && error.status === 0) this.disconnect("gone", "The server does not answer; what is loaded stays. Start bunraku view again: this page goes on when it is back.");
+    if (error instanceof ServerError && error.status === 0) this.disconnect("gone", "The server does not answer; what is loaded stays. If bunraku view has ended, start it again and open the address it prints.");
     else if (error instanceof ServerError && error.status === 403) this.disconnect("refused", "The server does not take this page's token; open the address that bunraku view printed last.");
     else this.say(error instanceof Error ? error.message : String(error));
   }

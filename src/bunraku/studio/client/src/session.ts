@@ -11,13 +11,13 @@ import { placeOf, ShotFrames } from "./shotframes";
 import type { Look, Store } from "./store";
 import { arrange, Painter, type View } from "./views";
 
-const MEMORY = 400e6;
 /** [bytes] of frames held, all takes together */
+const MEMORY = 400e6;
 
-const RATIO = 2;
 /** at most so many pixels a point of the screen */
-const REST = 350;
+const RATIO = 2;
 /** [ms] without change until a picture drawn without a graphics card is drawn again, finer */
+const REST = 350;
 
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
@@ -52,6 +52,8 @@ export class Session {
   private fine = false;
   private coarse = 1;
   private nextLook = 0;
+  /** pictures a second before the last step to fewer pixels */
+  private before: number | null = null;
   private lastDrawn = 0;
 
   constructor(
@@ -65,6 +67,7 @@ export class Session {
     this.player.onChange(() => this.timeMoved());
     this.player.onPlay((playing) => {
       this.nextLook = performance.now() + 1200;
+      this.before = null;
       if (this.coarse < 1 || this.fine) this.setPixels(false);
       if (!playing) this.invalidate();
     });
@@ -94,6 +97,11 @@ export class Session {
 
   get isDirty(): boolean {
     return this.dirty;
+  }
+
+  /** Whether the picture is as fine as it gets. */
+  get isFine(): boolean {
+    return this.isComplete && !this.dirty && (this.fine || !this.painter.software);
   }
 
   get look(): Look {
@@ -176,13 +184,20 @@ export class Session {
     this.painter.resize(this.size.width * ratio, this.size.height * ratio);
   }
 
-  /** While it plays: fewer pixels, step by step, until the shot's rate is reached. */
+  /** While it plays: fewer pixels, step by step, until the shot's rate is reached or fewer do not help. */
   private keepUp(now: number): void {
     const { playing, fps } = this.player;
     if (!playing || fps === 0 || now < this.nextLook) return;
-    this.nextLook = now + 700;
-    if (fps >= 0.85 * this.shot.rate || this.coarse < 0.5) return;
-    this.coarse *= 0.8;
+    this.nextLook = now + 1100;
+    const { before } = this;
+    this.before = null;
+    if (before !== null && fps < 1.15 * before) {
+      this.coarse /= 0.75;
+      this.nextLook = Infinity;
+    } else if (fps < 0.85 * this.shot.rate && this.coarse > 0.5) {
+      this.coarse *= 0.75;
+      this.before = fps;
+    } else return;
     this.setPixels(false);
   }
 
