@@ -284,4 +284,5 @@ def _numbers(values: Any) -> tuple[float | None, ...]:
 
 def _told(message: object) -> Reply:
     assert is_dataclass(message) and not isinstance(message, type)
-    return Reply(json.dumps(asdict(message), separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode())
+    text = json.dumps(asdict(message), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Reply(text.encode(errors="replace"))  # names of folders may be no text
