@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.collision import Between, Obstacle, Surfaces, near_segments
-from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector, input_error
+from bunraku.contracts import Array, Faces, InputError, Integers, Points, Sparse, Vector, input_error
 from bunraku.geometry import TriMesh, closest_points, face_areas
 from bunraku.render import moments
 
@@ -119,6 +119,8 @@ class Overlays:
         found = [self.values(name, int(k)) for k in moments(ready, _SAMPLES)]
         high = max(float(np.percentile(one, _MOST)) for one in found)
         low = min(float(np.percentile(one, 100.0 - _MOST)) for one in found) if name == STRAIN.name else 0.0
+        if not np.isfinite([low, high]).all():  # faces without area
+            return 0.0, 1.0
         return min(low, 0.0), max(high, small)
 
     @cached_property
@@ -155,7 +157,8 @@ class Overlays:
         return np.where(astray | m.kept_off | m.yielding, m.arrays["residual"], 0.0)
 
     def _strain(self, k: int) -> Vector:
-        return np.asarray(self._around @ self._stretch.at(self._take.points(k)))
+        with np.errstate(all="ignore"):  # faces without area have no stretch
+            return np.asarray(self._around @ self._stretch.at(self._take.points(k)))
 
     @cached_property
     def _stretch(self) -> Stretch:
@@ -188,6 +191,15 @@ class Overlays:
     @cached_property
     def _surfaces(self) -> Surfaces:
         """As the run had them, without friction."""
+        try:
+            return self._found_surfaces()
+        except (LookupError, TypeError, ValueError, AttributeError, InputError) as error:
+            raise input_error(
+                "contact is not written down as a run does", where=str(self._scene.folder), got=str(error),
+                remedy="delete the folder and run the shot with --resume",
+            ) from None  # fmt: skip
+
+    def _found_surfaces(self) -> Surfaces:
         scene, told = self._scene, self._scene.meta["contact"]
         felt = scene.meta["obstacles"][: told["felt"]]
         starts = np.cumsum([0, *(one["points"] for one in felt)])
