@@ -207,3 +207,24 @@ def test_a_lock_with_a_number_of_no_process_holds_nothing(folder: Path, number: 
     (folder / ".lock").write_text(f"{number} {platform.node()}\n")
     os.utime(folder / ".lock", (1e9, 1e9))
     assert not is_held(folder)
+
+
+@pytest.mark.parametrize("what", [".", "scene", "frames"])
+def test_folders_that_may_not_be_looked_into(folder: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    take, stat = open_take(folder), Path.stat
+
+    def locked(path: Path, **options: Any) -> os.stat_result:
+        if folder / what in path.parents:
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", locked)
+    if what == "scene":
+        assert take.ready == 4
+    else:
+        assert take.ready == 0 and take.seconds_left is None
+    if what == "frames":
+        assert open_take(folder).ready == 0
+    else:
+        with pytest.raises(InputError, match=r"the take cannot be read \(got 'Permission denied'\)"):
+            open_take(folder)

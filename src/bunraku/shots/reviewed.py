@@ -87,11 +87,11 @@ class ReviewedTake:
 
     def _whole(self, path: Path) -> bool:
         """Whether a frame is there; one that was cut short by a power cut is told of once."""
-        if not path.exists():
+        if _stamp(path) is None:
             return False
         if is_complete(path):
             return True
-        if path not in self._warned and path.exists():  # it may have been removed just now
+        if path not in self._warned and _stamp(path) is not None:  # it may have been removed just now
             self._warned.add(path)
             _log.warning("%s is damaged, so nothing is shown from there on; --resume makes it again", path)
         return False
@@ -245,7 +245,15 @@ class ReviewedTake:
 
 def open_take(path: str | Path) -> ReviewedTake:
     """The take in a folder, the newest one of a shot's folder, or that a `latest` points to; refused in a sentence."""
-    take = _found(Path(path))
+    try:
+        return _opened(_found(Path(path)))
+    except OSError as error:  # a folder that may not be looked into
+        raise input_error(
+            "the take cannot be read", where=str(path), got=error.strerror or str(error), remedy="check its permissions"
+        ) from error  # fmt: skip
+
+
+def _opened(take: TakeFolder) -> ReviewedTake:
     provenance = _json(take.provenance)
     if not isinstance(provenance.get("settings"), dict) or not isinstance(provenance.get("facts"), dict):
         raise input_error("the take is damaged", where=str(take.provenance), got="not what a take writes",
