@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +168,56 @@ def test_wrong_words_are_refused(folder, bunraku):
 def test_the_browser_is_opened_unless_told_not_to(folder, bunraku, monkeypatch: pytest.MonkeyPatch):
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("bunraku.cli.view.wait_for_ctrl_c", lambda: None)
+    monkeypatch.setattr("bunraku.cli.view.wait_for_ctrl_c", lambda: _until(lambda: bool(opened)))
     assert bunraku("run", "box.toml")[0] == 0
     code, out, err = bunraku("view", "takes/box")
     assert code == 0 and opened == [out.strip()] and err == ""
+
+
+def _until(come: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not come():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def _over(run: Served) -> None:
+    """Wait until the run has told of its end and only serves."""
+    assert run.process.stdout is not None
+    while "report.json" not in run.process.stdout.readline():
+        pass
+    time.sleep(0.3)
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT] * 2, [signal.SIGTERM, signal.SIGINT]])
+def test_however_a_watched_run_is_left_it_keeps_its_exit_code(folder, served, signals: list[signal.Signals]):
+    run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
+    _over(run)
+    for number in signals[:-1]:
+        run.process.send_signal(number)
+        time.sleep(0.05)
+    code, _, err = run.end(signals[-1])
+    assert code == 0 and "Traceback" not in err
+
+
+def test_what_is_noticed_after_a_run_is_told_as_during_it(folder, served):
+    run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
+    _over(run)
+    frames = folder.path / "takes/box/v001/frames"
+    (frames / "frame_000003.bkframe").write_bytes(b"")
+    (frames / "frame_000005.bkframe").unlink()  # so that they are counted again
+    assert run.ask("takes/0/news")["ready"] == 3
+    _, _, err = run.end()
+    assert err.splitlines()[-1].startswith("warning: ") and "is damaged" in err
+
+
+def test_a_browser_that_returns_only_when_it_is_closed_hinders_no_run(folder, served, monkeypatch):
+    monkeypatch.setenv("BROWSER", f"{sys.executable} -c 'import time; time.sleep(8)' %s")
+    run = served("run", "box.toml", "--view", "--progress", "plain")
+    begin = time.monotonic()
+    run.wait_for("finished")
+    assert time.monotonic() - begin < 6
+    run.process.send_signal(signal.SIGINT)
+    assert run.process.wait(5) == 0
+    for stream in (run.process.stdout, run.process.stderr):  # the browser still has their other ends
+        stream.close()

@@ -331,3 +331,14 @@ def test_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_room_opens_without_usd() -> None:
     check = "import sys, bunraku.io; sys.exit(any(name.split('.')[0] == 'pxr' for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
+
+
+def test_a_folder_that_somebody_removes_holds_nothing(tmp_path: Path) -> None:
+    cache = FrameCache(tmp_path / "frames")
+    cache.store(0, {"a": np.ones(2)})
+    assert cache.indices() == [0]
+    (tmp_path / "frames/frame_000000.bkframe").unlink()
+    (tmp_path / "frames").rmdir()
+    assert cache.indices() == []
+    with pytest.raises(OutputError, match="frames"):
+        cache.store(1, {"a": np.ones(2)})

@@ -80,3 +80,8 @@ def test_films_nobody_sends_to_are_dropped_and_so_are_all_at_the_end(
     begun(client)
     client.server.studio.close()
     assert list(scratch.iterdir()) == []
+
+
+def test_what_is_no_picture_is_told_in_plain_words(client: Client) -> None:
+    answer = client.ask(f"/movies/{begun(client)}", "POST", b"hello")
+    assert answer.json["error"] == "is no picture (got '5 bytes'); allowed: a PNG or a JPEG"

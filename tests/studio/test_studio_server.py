@@ -14,9 +14,11 @@ import pytest
 from studio_client import Client, write_shot
 
 from bunraku import __version__
+from bunraku.io import packed
 from bunraku.shots import ReviewedTake, StopAsked, open_take, read_shot
 from bunraku.shots.lock import locked
 from bunraku.studio import StudioServer, routes, serving
+from bunraku.studio.routes import Studio
 
 
 def _unfinished(folder: Path, frames: int) -> None:
@@ -242,3 +244,30 @@ def test_an_installation_without_a_page_says_so(
     monkeypatch.setattr(routes.resources, "files", lambda _: tmp_path)
     answer = serve(folder, page=None).ask("/")
     assert answer.status == 500 and "has no page" in answer.json["error"]
+
+
+def test_a_take_that_goes_while_it_is_open_hinders_no_other(
+    serve: Callable[..., Client], folder: Path, made: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = serve(folder, made)
+    shutil.rmtree(folder)
+    takes = client.ask("/takes").json["takes"]
+    assert [(take["ready"], take["state"]) for take in takes] == [(0, "interrupted"), (6, "finished")]
+    assert client.ask("/takes/0/frames?from=0").status == 200 and client.ask("/takes/0/report").status == 200
+    assert client.ask("/takes/0/mesh").status == 200 and not caplog.records
+
+
+def test_damaged_frames_are_told_of_only_to_whoever_asks_for_them(serve: Callable[..., Client], folder: Path) -> None:
+    for k in range(7):
+        (folder / f"frames/frame_{k:06d}.bkframe").write_bytes(packed({"q": np.full(78, np.nan)}, {}, ""))
+    client = serve(folder)
+    take = client.ask("/takes").json["takes"][0]
+    assert take["ready"] == 6 and take["radius"] > 0 and all(one["low"] < one["high"] for one in take["overlays"])
+    refused = client.ask("/takes/0/frames?from=0")
+    assert refused.status == 500 and "nowhere" in refused.json["error"]
+
+
+def test_looking_beforehand_complains_to_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    studio = Studio([open_take(folder)])
+    monkeypatch.setattr(studio, "_take", lambda n: [].index(n))
+    studio.warm_up()  # in a thread of its own: what it raises would be printed

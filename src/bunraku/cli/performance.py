@@ -10,7 +10,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -74,6 +74,11 @@ class Performance:
                 return self._fail(
                     FAULT, f"unexpected {type(error).__name__}: {error}; the full story is in {self._story()}"
                 )
+
+    def attend(self, act: Callable[[], None]) -> None:
+        """Do something after the work, whose exit code is known: Ctrl-C and SIGTERM end it, and change nothing."""
+        with suppress(KeyboardInterrupt), _warnings_shown(self.show), _terminated_like_interrupted():
+            act()
 
     def close(self, result: TakeResult, *, strict: bool) -> int:
         """Tell of a take; returns the exit code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import threading
 import time
 import webbrowser
 from collections.abc import Callable
@@ -71,9 +72,9 @@ def viewed(args: argparse.Namespace, work: Work) -> int:
     viewing = Viewing(performance, args.view, not args.no_open)
     try:
         code = performance.perform(lambda one: work(args, one, viewing))
-        viewing.keep()
+        performance.attend(viewing.keep)
     finally:
-        viewing.close()
+        performance.attend(viewing.close)
     return code
 
 
@@ -85,6 +86,10 @@ def wait_for_ctrl_c() -> None:
 
 
 def show_page(address: str) -> None:
-    """Open the page; where there is no browser, its address was printed."""
+    """Open the page; where there is no browser, its address was printed. Some return only when they are closed."""
+    threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
+
+
+def _open_browser(address: str) -> None:
     with suppress(webbrowser.Error, OSError):
         webbrowser.open(address)

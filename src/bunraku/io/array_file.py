@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Collection, Mapping
+from operator import index
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -58,17 +60,23 @@ def read_arrays(path: Path, what: str = "the file", remedy: str = "") -> tuple[A
     data = read_bytes(path)
     if not whole(data):
         raise _damaged(what, path, f"{len(data)} bytes", remedy)
+    try:
+        return _unpacked(data)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:  # whole, and not what `packed` makes
+        raise _damaged(what, path, str(error), remedy) from None
+
+
+def _unpacked(data: bytes) -> tuple[Arrays, dict[str, Any]]:
     start = len(_MAGIC) + 8
     offset = start + int.from_bytes(data[len(_MAGIC) : start], "little")
     header = json.loads(data[start:offset])
     arrays: Arrays = {}
-    for entry in header["arrays"]:
-        kind, shape = np.dtype(entry["type"]), tuple(entry["shape"])
+    for name, kind, shape in _listed(header):
         count = math.prod(shape)
         flat = np.frombuffer(data, kind, count, offset) if count else np.empty(0, kind)
-        arrays[entry["name"]] = flat.reshape(shape).astype(kind.newbyteorder("="))
+        arrays[name] = flat.reshape(shape).astype(kind.newbyteorder("="))
         offset += count * kind.itemsize
-    return arrays, header["meta"]
+    return arrays, dict(header["meta"])
 
 
 def read_some_arrays(path: Path, wanted: Collection[str], what: str = "the file", remedy: str = "") -> Arrays:
@@ -105,14 +113,24 @@ def _entries(stream: BinaryIO) -> list[tuple[str, np.dtype[Any], tuple[int, ...]
     length = int.from_bytes(stream.read(8), "little")
     if length > _LONGEST_HEADER:
         raise ValueError(f"a header of {length} bytes")
-    header = json.loads(stream.read(length))
-    return [(str(one["name"]), np.dtype(one["type"]), tuple(one["shape"])) for one in header["arrays"]]
+    return _listed(json.loads(stream.read(length)))
+
+
+def _listed(header: Mapping[str, Any]) -> list[tuple[str, np.dtype[Any], tuple[int, ...]]]:
+    """Name, type and shape of the arrays of which a header tells."""
+    found = [(str(one["name"]), np.dtype(one["type"]), tuple(map(index, one["shape"]))) for one in header["arrays"]]
+    for name, kind, shape in found:
+        if kind.kind not in _KINDS or min(shape, default=0) < 0:
+            raise ValueError(f"{name}: {kind} of shape {shape}")
+    return found
 
 
 def _some(stream: BinaryIO, wanted: Collection[str]) -> Arrays:
     arrays: Arrays = {}
     for name, kind, shape in _entries(stream):
         size = math.prod(shape) * kind.itemsize
+        if size > os.fstat(stream.fileno()).st_size:  # so much room would be made for it
+            raise ValueError(f"{name}: of shape {shape} in a file that is too short for it")
         if name.split("/")[0] in wanted:
             data = stream.read(size)
             arrays[name] = np.frombuffer(data, kind).reshape(shape).astype(kind.newbyteorder("="))

@@ -63,12 +63,19 @@ class FrameCache:
         return self.folder / f"frame_{index:06d}.bkframe"
 
     def _files(self) -> list[tuple[int, Path]]:
-        names = [(match, match.string) for name in os.listdir(self.folder) if (match := _NAME.fullmatch(name))]
+        try:
+            there = os.listdir(self.folder)
+        except FileNotFoundError:  # removed by somebody
+            return []
+        names = [(match, match.string) for name in there if (match := _NAME.fullmatch(name))]
         return [(int(match.group(1)), self.folder / name) for match, name in names]
 
     def _is_whole(self, path: Path) -> bool:
         """Whether a file's checksum holds; asked once for each version of the file."""
-        facts = path.stat()
+        try:
+            facts = path.stat()
+        except FileNotFoundError:  # removed by somebody
+            return False
         known = self._checked.get(path)
         if known is None or known[:2] != (facts.st_size, facts.st_mtime_ns):
             known = (facts.st_size, facts.st_mtime_ns, whole(path.read_bytes()))

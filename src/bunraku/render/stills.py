@@ -8,6 +8,7 @@ from io import BytesIO
 
 import numpy as np
 from PIL import Image as PillowImage
+from PIL import UnidentifiedImageError
 
 from bunraku.contracts import OutputError, input_error
 
@@ -33,6 +34,8 @@ def read_picture(data: bytes, width: int, height: int) -> Image:
             if found.size == (width, height):
                 return np.array(found.convert("RGB"))
             got = f"{found.size[0]} × {found.size[1]}"
+    except UnidentifiedImageError:
+        raise input_error("is no picture", got=f"{len(data)} bytes", allowed="a PNG or a JPEG") from None
     except (OSError, SyntaxError, ValueError, EOFError, PillowImage.DecompressionBombError) as error:
         raise input_error("is no picture", got=str(error)[:80], allowed="a PNG or a JPEG") from None
     raise input_error("the picture has another size", got=got, allowed=f"{width} × {height} pixels")

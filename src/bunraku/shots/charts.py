@@ -55,8 +55,9 @@ def worth_showing(curves: Mapping[str, Vector], directed: bool) -> dict[str, Vec
     if not directed:
         for name in ("residual_m", "residual_in_file_m", "force_N"):
             shown.pop(name, None)
-    if "pairs" in shown:  # nothing is near where there are no pairs
-        shown["closest"] = np.where(shown["pairs"] > 0, shown["closest"], np.nan)
+    pairs, closest = shown.get("pairs"), shown.get("closest")
+    if pairs is not None and closest is not None and len(pairs) == len(closest):
+        shown["closest"] = np.where(pairs > 0, closest, np.nan)  # nothing is near where there are no pairs
     if "intersections" in shown and not shown["intersections"].any():
         del shown["intersections"]
     if "strength" in shown and (shown["strength"] == shown["strength"][:1]).all():

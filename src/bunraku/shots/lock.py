@@ -13,6 +13,7 @@ from bunraku.contracts import InputError
 from bunraku.io import output_error, process_lives
 
 LOCK = ".lock"
+_LONGEST = 18  # digits of a process
 _FRESH = 5.0  # [s] within which a lock may still be without its text
 _held: set[Path] = set()
 """locks of this process, links followed; one that names it and is not here was left by a dead one of the same number"""
@@ -80,7 +81,7 @@ def _holder(path: Path) -> tuple[bool, str] | None:
         age = time.time() - path.stat().st_mtime
     except OSError:
         return None
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > _LONGEST:
         return age < _FRESH, "a run that is just beginning"
     if machine != platform.node():
         return True, f"process {number} on {machine or 'another machine'}"

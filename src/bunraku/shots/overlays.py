@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.collision import Between, Obstacle, Surfaces, near_segments
-from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector, input_error
+from bunraku.contracts import Array, Faces, InputError, Integers, Points, Sparse, Vector, input_error
 from bunraku.energies import FaceBlend, corner_gradients, strains
 from bunraku.geometry import TriMesh, closest_points, face_areas
 from bunraku.render import moments
@@ -125,6 +125,8 @@ class Overlays:
         found = [self.values(name, int(k)) for k in moments(ready, _SAMPLES)]
         high = max(float(np.percentile(one, _MOST)) for one in found)
         low = min(float(np.percentile(one, 100.0 - _MOST)) for one in found) if name == STRAIN.name else 0.0
+        if not np.isfinite([low, high]).all():  # faces without area
+            return 0.0, 1.0
         high = max(high, small)
         return low if low < -_TRACE * high else 0.0, high
 
@@ -162,10 +164,9 @@ class Overlays:
         return np.where(astray | m.kept_off | m.yielding, m.arrays["residual"], 0.0)
 
     def _strain(self, k: int) -> Vector:
-        points, gradients = self._take.points(k), self._gradients(k)
-        with _several_threads(self._take.name):
-            stretch = largest_stretch(points, self._scene.shell.faces, gradients)
-        return np.asarray(self._around @ stretch)
+        with _several_threads(self._take.name), np.errstate(all="ignore"):  # faces without area have no stretch
+            stretch = largest_stretch(self._take.points(k), self._scene.shell.faces, self._gradients(k))
+            return np.asarray(self._around @ stretch)
 
     def _gradients(self, k: int) -> Array:
         """(f, 3, 2) of the corners in the rest shape of a frame; kept until it is another."""
@@ -204,6 +205,15 @@ class Overlays:
     @cached_property
     def _surfaces(self) -> Surfaces:
         """As the run had them, without friction."""
+        try:
+            return self._found_surfaces()
+        except (LookupError, TypeError, ValueError, AttributeError, InputError) as error:
+            raise input_error(
+                "contact is not written down as a run does", where=str(self._scene.folder), got=str(error),
+                remedy="delete the folder and run the shot with --resume",
+            ) from None  # fmt: skip
+
+    def _found_surfaces(self) -> Surfaces:
         scene, told = self._scene, self._scene.meta["contact"]
         felt = scene.meta["obstacles"][: told["felt"]]
         starts = np.cumsum([0, *(one["points"] for one in felt)])

@@ -27,12 +27,15 @@ from .lock import LOCK, is_held
 from .provenance import spelled_out
 from .report import MET, Measured, Sentence, TakeOutcome, per_frame, pushed_away
 from .scene import Scene, read_scene
+from .scene_check import is_cloud
 from .stopping import ask_to_stop
 
 _log = logging.getLogger(__name__)
 RUNNING, INTERRUPTED = "running", "interrupted"
+_FAR = 10**12  # no frame has such a number
 _RECENT = 10  # frames from whose times the pace is taken
 _KINDS = ("met", "missed", "yielded", "note")
+_REMEDY = "delete it and resume, so that it is computed again"
 
 
 class ReviewedTake:
@@ -42,9 +45,10 @@ class ReviewedTake:
         self.take, self.scene, self.provenance = take, scene, provenance
         self._guard = threading.RLock()
         self._kept = 0
+        self._begun: tuple[int, int] | None = None
         self._warned: set[Path] = set()
         self._reports: list[dict[str, NDArray[Any]]] = []
-        self._told: tuple[int, dict[str, Any]] | None = None
+        self._told: tuple[tuple[int, int], dict[str, Any]] | None = None
         self._measured: Measured | None = None
 
     @property
@@ -74,8 +78,9 @@ class ReviewedTake:
     def done(self) -> int:
         """Frames that are made, preroll included, up to one that is damaged."""
         with self._guard:
-            if self._kept and not self._path(self._kept - 1).exists():  # begun anew since
-                self._kept = 0
+            begun = _stamp(self._path(0))
+            if begun != self._begun or (self._kept and _stamp(self._path(self._kept - 1)) is None):  # begun anew since
+                self._begun, self._kept, self._measured = begun, 0, None
                 self._reports.clear()
             while self._kept < self.count and self._whole(self._path(self._kept)):
                 self._kept += 1
@@ -83,11 +88,11 @@ class ReviewedTake:
 
     def _whole(self, path: Path) -> bool:
         """Whether a frame is there; one that was cut short by a power cut is told of once."""
-        if not path.exists():
+        if _stamp(path) is None:
             return False
         if is_complete(path):
             return True
-        if path not in self._warned:
+        if path not in self._warned and _stamp(path) is not None:  # it may have been removed just now
             self._warned.add(path)
             _log.warning("%s is damaged, so nothing is shown from there on; --resume makes it again", path)
         return False
@@ -121,12 +126,15 @@ class ReviewedTake:
     def points(self, k: int) -> Points:
         """(n, 3) [m] of the result, about the scene's origin."""
         found, count = self._part(k, "q").get("q"), self.scene.shell.point_count
+        where, got = str(self._path(k + self.scene.preroll)), "nothing" if found is None else found.shape
         if found is None or found.size != 3 * count:
             raise input_error(
-                "the cached frame is of another mesh than the scene", where=str(self._path(k + self.scene.preroll)),
-                got="nothing" if found is None else found.shape, allowed=f"{count} points",
+                "the cached frame is of another mesh than the scene", where=where, got=got, allowed=f"{count} points",
+                remedy="open the take again, if it was begun anew since",
             )  # fmt: skip
-        return found.reshape(-1, 3)
+        if not is_cloud(points := found.reshape(-1, 3), count):
+            raise input_error("the cached frame has points that are nowhere", where=where, got=got, remedy=_REMEDY)
+        return points
 
     def guide(self, k: int) -> NDArray[np.float32]:
         """(g, 3) [m]"""
@@ -154,7 +162,11 @@ class ReviewedTake:
         written, scene = reports[self.scene.preroll :], self.scene
         empty: dict[str, Array] = {"residual": np.zeros((0, len(scene.regions))), "held": np.zeros((0, 0))}
         empty |= {"force": np.zeros((0, 0, 3)), "pin_residual": np.zeros((0, scene.arrays["firm"].shape[1]))}
-        arrays = {name: np.stack([one[name] for one in written]) for name in (written[0] if written else ())} or empty
+        shapes = [{name: array.shape for name, array in one.items()} for one in written]
+        names = [
+            name for name in (shapes[0] if written else ()) if all(one.get(name) == shapes[0][name] for one in shapes)
+        ]
+        arrays = {name: np.stack([one[name] for one in written]) for name in names} or empty
         small = MET * scene.shell.size
         return Measured(
             frames=scene.numbers[: len(written)], arrays=arrays, strength=scene.arrays["strength"][: len(written)],
@@ -167,7 +179,7 @@ class ReviewedTake:
         """(t,) by name, of the frames that are ready: those of report.json, or of the frames where there is none."""
         told = self._report().get("per_frame")
         if self.state != RUNNING and isinstance(told, dict):
-            found = {str(name): np.array(values, float) for name, values in told.items()}  # null becomes nan
+            found = {name: values for name in told if (values := _curve(told[name])) is not None}
         else:
             found = per_frame(self.measured) if self.ready else {}
         return worth_showing(found, bool(self.scene.regions))
@@ -177,16 +189,13 @@ class ReviewedTake:
         report = self._report()
         if self.state == RUNNING:
             return []
-        told = report.get("told") or [{"kind": "note", "text": one} for one in report.get("sentences", [])]
-        return [_sentence(one, len(self.scene.regions)) for one in told if isinstance(one, dict)]
+        told = report.get("told") or [{"kind": "note", "text": one} for one in _list(report.get("sentences"))]
+        return [_sentence(one, len(self.scene.regions)) for one in _list(told) if isinstance(one, dict)]
 
     @property
     def shot(self) -> str:
         """The shot file, every default written out."""
-        try:
-            return self.take.shot.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
+        return _text(self.take.shot)
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -199,11 +208,22 @@ class ReviewedTake:
         return self._read(k + self.scene.preroll, name)
 
     def _report_of(self, index: int) -> dict[str, NDArray[Any]]:
-        return {name.removeprefix("report/"): value for name, value in self._read(index, "report").items()}
+        """What a frame reports; refused where it does not speak of the scene's regions and pins."""
+        found = {name.removeprefix("report/"): value for name, value in self._read(index, "report").items()}
+        regions, pins = len(self.scene.regions), self.scene.arrays["firm"].shape[1]
+        needed = {"residual": (regions,), "held": (regions,), "force": (regions, 3)}
+        needed |= {"pin_residual": (pins,)} if pins else {}
+        for name, shape in needed.items():
+            array = found.get(name)
+            if array is None or array.shape != shape or not np.isfinite(array).all():
+                raise input_error(
+                    f"the cached frame reports no {name} of this scene", where=str(self._path(index)),
+                    got="nothing" if array is None else array.shape, allowed=f"finite numbers {shape}", remedy=_REMEDY,
+                )  # fmt: skip
+        return found
 
     def _read(self, index: int, name: str) -> dict[str, NDArray[Any]]:
-        remedy = "delete it and resume, so that it is computed again"
-        return read_some_arrays(self._path(index), (name,), "the cached frame", remedy)
+        return read_some_arrays(self._path(index), (name,), "the cached frame", _REMEDY)
 
     def check(self, k: int) -> None:
         """Refuse a frame that is not there."""
@@ -218,9 +238,8 @@ class ReviewedTake:
     def _report(self) -> dict[str, Any]:
         """report.json, read again when it is another; empty where there is none that can be read, or more frames were
         made since."""
-        try:
-            stamp = self.take.report.stat().st_mtime_ns
-        except OSError:
+        stamp = _stamp(self.take.report)
+        if stamp is None:
             return {}
         with self._guard:
             if self._told is None or self._told[0] != stamp:
@@ -232,7 +251,15 @@ class ReviewedTake:
 
 def open_take(path: str | Path) -> ReviewedTake:
     """The take in a folder, the newest one of a shot's folder, or that a `latest` points to; refused in a sentence."""
-    take = _found(Path(path))
+    try:
+        return _opened(_found(Path(path)))
+    except OSError as error:  # a folder that may not be looked into
+        raise input_error(
+            "the take cannot be read", where=str(path), got=error.strerror or str(error), remedy="check its permissions"
+        ) from error  # fmt: skip
+
+
+def _opened(take: TakeFolder) -> ReviewedTake:
     provenance = _json(take.provenance)
     if not isinstance(provenance.get("settings"), dict) or not isinstance(provenance.get("facts"), dict):
         raise input_error("the take is damaged", where=str(take.provenance), got="not what a take writes",
@@ -270,10 +297,43 @@ def _found(path: Path) -> TakeFolder:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(_text(path))
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _text(path: Path) -> str:
+    """Of a file in its folder; empty where there is none, or it leads out of the folder: that is nobody's to show."""
+    try:
+        real = path.resolve()
+        if not real.is_relative_to(path.parent.resolve()) or not real.is_file():
+            return ""
+        return real.read_text(encoding="utf-8", errors="replace")
+    except (OSError, RuntimeError):  # links in a circle
+        return ""
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What is another one when a file is; None where there is none."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns
+
+
+def _list(told: Any) -> list[Any]:
+    return told if isinstance(told, list) else []
+
+
+def _curve(told: Any) -> Vector | None:
+    """(t,) numbers, nan for null; None where it is no curve."""
+    try:
+        found = np.array(told, float)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return found if found.ndim == 1 else None
 
 
 def _sentence(told: Mapping[str, Any], regions: int) -> Sentence:
@@ -281,7 +341,7 @@ def _sentence(told: Mapping[str, Any], regions: int) -> Sentence:
     frame, region = told.get("frame"), told.get("region")
     return Sentence(
         str(told.get("kind")) if told.get("kind") in _KINDS else "note", str(told.get("text", "")),
-        float(frame) if isinstance(frame, (int, float)) else None,
+        float(frame) if isinstance(frame, (int, float)) and abs(frame) < _FAR else None,  # not nan
         region if isinstance(region, int) and 0 <= region < regions else None,
     )  # fmt: skip
 
@@ -289,7 +349,7 @@ def _sentence(told: Mapping[str, Any], regions: int) -> Sentence:
 def _flat(value: Any, path: str) -> list[tuple[str, str]]:
     if isinstance(value, Mapping):
         return [one for name in value for one in _flat(value[name], f"{path}.{name}" if path else str(name))]
-    if path.startswith("inputs."):
+    if path.startswith("inputs.") and isinstance(value, list):
         value = [str(one)[:12] for one in value]
     return [(path, "" if value is None else json.dumps(value, ensure_ascii=False))]
 

@@ -26,6 +26,7 @@ from bunraku.io import atomic_files, packed, read_arrays, read_some_arrays
 from bunraku.motion import Curve, RestShapes
 
 from .prepare import Prepared
+from .scene_check import check_still, is_cloud
 from .scenery import Scenery
 from .wording import place
 
@@ -109,12 +110,27 @@ class Scene:
 
     def guide(self, k: int) -> NDArray[np.float32]:
         """(n, 3) single precision, of frame k of `numbers`."""
-        return self._frame(k)["guide"]
+        return self._points(k, "guide")
 
     def obstacles(self, k: int) -> NDArray[np.float32]:
         """(m, 3) single precision, of frame k."""
         still = self.arrays.get("obstacles")
-        return self._frame(k)["obstacles"] if still is None else still
+        return self._points(k, "obstacles") if still is None else still
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many points guide and obstacles have."""
+        found = dict(self.arrays) | self._frame(0)
+        return {name: len(found[name]) for name in ("guide", "obstacles")}
+
+    def _points(self, k: int, name: str) -> NDArray[np.float32]:
+        found = self._frame(k).get(name)
+        if found is None or not is_cloud(found, self.counts[name]):  # what draws them trusts their number
+            got = "nothing" if found is None else found.shape
+            allowed = f"{self.counts[name]} points, none infinitely far away"
+            where = f"{self.folder / _name(k)}: {name}"
+            raise input_error("the scene is damaged", where=where, got=got, allowed=allowed, remedy=_REMEDY)
+        return found
 
     def _frame(self, k: int) -> dict[str, NDArray[Any]]:
         return read_some_arrays(self.folder / _name(k), ("guide", "obstacles"), "the scene", _REMEDY)
@@ -130,12 +146,16 @@ def read_scene(folder: Path) -> Scene:
     arrays, meta = read_arrays(folder / _STILL, "the scene", _REMEDY)
     scene = Scene(folder, arrays, meta)
     try:  # a file of this kind that holds something else
-        _ = scene.numbers, scene.preroll, scene.rate, scene.origin, scene.floor, scene.functions, scene.box
-        _ = [
-            TriMesh(points.astype(np.float64), faces)
-            for points, faces in ((scene.guide(0), scene.guide_faces), (scene.obstacles(0), scene.obstacle_faces))
-        ]
-    except (LookupError, TypeError, ValueError, InputError) as error:
+        check_still(arrays, meta)
+        _ = (
+            scene.shell,
+            scene.functions,
+            [
+                TriMesh(points.astype(np.float64), faces)
+                for points, faces in ((scene.guide(0), scene.guide_faces), (scene.obstacles(0), scene.obstacle_faces))
+            ],
+        )
+    except (LookupError, TypeError, ValueError, OverflowError, InputError) as error:
         raise input_error("the scene is damaged", where=str(folder), got=str(error), remedy=_REMEDY) from None
     return scene
 

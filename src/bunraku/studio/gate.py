@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.message import Message
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 HEADER = "X-Bunraku-Token"
 LOOPBACK = "127.0.0.1"
 _MOST_FIELDS = 16  # of a query
 _LONGEST = 2048  # letters of an address
+_ONCE = ("Host", "Origin", HEADER, "Content-Length", "Transfer-Encoding", "Expect")  # headers
 
 
 class Refusal(Exception):
@@ -58,7 +60,10 @@ def check_shape(target: str) -> None:
     """Refuse addresses that no page of ours sends."""
     if len(target) > _LONGEST:
         raise Refusal(414, f"the address is too long (got {len(target)} letters; allowed: up to {_LONGEST})")
-    parts = urlsplit(target)
+    try:
+        parts = urlsplit(target)
+    except ValueError:  # brackets that are no address
+        raise Refusal(400, "the address is no path of this server") from None
     if parts.scheme or parts.netloc or not parts.path.startswith("/"):
         raise Refusal(400, "the address is no path of this server")
     try:
@@ -69,6 +74,17 @@ def check_shape(target: str) -> None:
         raise Refusal(400, "the query cannot be read; allowed: key=value&…, each key once") from None
     if len({name for name, _ in fields}) < len(fields):
         raise Refusal(400, "the query says a key twice")
+
+
+def check_headers(headers: Message, version: str) -> None:
+    """Refuse what readers of HTTP understand differently: headers said twice, or in no shape."""
+    if version not in ("HTTP/1.0", "HTTP/1.1"):
+        raise Refusal(400, "the request says no version; allowed: HTTP/1.0, HTTP/1.1")
+    for name in _ONCE:
+        if len(headers.get_all(name, [])) > 1:
+            raise Refusal(400, f"the request says {name} twice")
+    if headers.defects or any("\n" in value or "\r" in value for value in headers.values()):
+        raise Refusal(400, "the request has a header that is in no shape; allowed: a line each, name: value")
 
 
 def number(query: Mapping[str, str], key: str, low: int, high: int, default: int | None = None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import secrets
 import threading
@@ -24,6 +25,7 @@ from .gate import Refusal, number
 from .messages import Cancelled, Curve, Difference, MovieBegun, News, Opened, Overlay, Report, Sentence, State, Take
 from .parcels import Piece, parcel, shares
 
+_log = logging.getLogger(__name__)
 _MOST_FRAMES = 256  # of one parcel
 _LARGEST = 64 << 20  # [bytes] after which a parcel gets no further frame
 _PATIENCE = 20.0  # [s] of a long poll
@@ -103,9 +105,11 @@ class Studio:
     def warm_up(self) -> None:
         """Find out beforehand what the page asks for first; a browser takes as long to start."""
         for n in range(len(self._takes)):
-            with suppress(BunrakuError):  # told to whoever asks
+            try:
                 if not self._closing.is_set():
                     self._take(n)
+            except Exception:  # told to whoever asks
+                _log.debug("take %d could not be looked at beforehand", n, exc_info=True)
 
     def tidy(self) -> None:
         """To be called now and then."""
@@ -146,13 +150,13 @@ class Studio:
         take, overlays, scene = self._takes[n], self._overlays[n], self._takes[n].scene
         centre, radius = self._box(n)
         drawn = [
-            Overlay(one.name, one.title, one.unit, cast(Any, one.draws), one.about, *overlays.scale(one.name))
+            Overlay(one.name, one.title, one.unit, cast(Any, one.draws), one.about, *_scale(overlays, one.name))
             for one in overlays.kinds.values()
         ]
         return Take(
             number=n, name=take.name, folder=str(take.take.path), object=take.object, state=_state(take),
             frames=tuple(scene.numbers.tolist()), ready=take.ready, rate=scene.rate, vertices=scene.shell.point_count,
-            faces=len(scene.shell.faces), guide_vertices=len(scene.guide(0)), guide_faces=len(scene.guide_faces),
+            faces=len(scene.shell.faces), guide_vertices=scene.counts["guide"], guide_faces=len(scene.guide_faces),
             obstacle_faces=len(scene.obstacle_faces), centre=centre, radius=radius,
             floor=None if scene.floor is None else scene.floor + float(self._shift(n)[1]),
             regions=scene.regions, overlays=tuple(drawn),
@@ -165,8 +169,11 @@ class Studio:
         if (n, ready) not in self._boxes:
             low, high = (np.array(end) for end in take.scene.box)
             for k in np.unique(np.linspace(0, ready - 1, _SAMPLES).astype(int)) if ready else ():
-                points = take.points(int(k))
-                low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+                with suppress(BunrakuError):  # a damaged frame is told of to whoever asks for it
+                    points = take.points(int(k))
+                    low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+            if not (np.isfinite(low) & np.isfinite(high)).all():  # there is nothing
+                low, high = -np.ones(3), np.ones(3)
             centre = 0.5 * (low + high) + self._shift(n)
             self._boxes[n, ready] = tuple(centre.tolist()), 0.5 * float(np.linalg.norm(high - low))
         return self._boxes[n, ready]
@@ -274,6 +281,14 @@ class Studio:
         return int(which)
 
 
+def _scale(overlays: Overlays, name: str) -> tuple[float, float]:
+    """Of an overlay; any, where frames are damaged: takes are shown as far as they can be."""
+    try:
+        return overlays.scale(name)
+    except BunrakuError:
+        return 0.0, 1.0
+
+
 def _state(take: ReviewedTake) -> State:
     return cast(State, take.state)
 
@@ -285,4 +300,5 @@ def _numbers(values: Any) -> tuple[float | None, ...]:
 
 def _told(message: object) -> Reply:
     assert is_dataclass(message) and not isinstance(message, type)
-    return Reply(json.dumps(asdict(message), separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode())
+    text = json.dumps(asdict(message), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Reply(text.encode(errors="replace"))  # names of folders may be no text

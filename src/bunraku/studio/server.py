@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,13 +16,14 @@ from typing import Any
 from bunraku.contracts import OutputError
 from bunraku.shots import ReviewedTake
 
-from .gate import LOOPBACK, Gate, Refusal, asked, check_shape
+from .gate import LOOPBACK, Gate, Refusal, asked, check_headers, check_shape
 from .messages import Refused
 from .routes import Reply, Studio
 
 _log = logging.getLogger(__name__)
 _LINGER = 0.2  # [s] without a word, after which whoever was refused is hung up on
 _LITTLE = 1 << 20  # [bytes]
+_MOST_CONNECTIONS = 128  # a run of this process needs files to be opened too
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -35,11 +37,13 @@ class StudioServer(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
-    allow_reuse_address = True
+    allow_reuse_address = os.name != "nt"  # there it would let two servers share a port
+    request_queue_size = 64  # of a few, connections of a second tab are dropped and tried again a second later
 
     def __init__(self, takes: Sequence[ReviewedTake], port: int = 0, page: bytes | None = None) -> None:
         """Port 0 is any that is free; `page` replaces the one that is installed."""
         try:
+            self._room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
             super().__init__((LOOPBACK, port), _Handler)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or str(error)
@@ -51,6 +55,23 @@ class StudioServer(ThreadingHTTPServer):
     def address(self) -> str:
         """The page's, token and all."""
         return self.gate.address
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own; hung up on where too many talk already."""
+        if not self._room.acquire(blocking=False):
+            return self.shutdown_request(request)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """As the base class does, and make room."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
 
     def service_actions(self) -> None:
         """Now and then, between requests."""
@@ -116,6 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:  # brackets that are no address
             path, query = "", {}
         self.server.gate.check(self.headers, query)  # type: ignore[arg-type]
+        check_headers(self.headers, self.request_version)
         check_shape(self.path)
         most, answer = self.server.studio.route(self.command, path, query)
         return answer(self._body(most))
@@ -129,6 +151,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refusal(400, "the length of the body is no number")
         if int(text) > most:
             raise Refusal(413, f"the body is too large (got {int(text)} bytes; allowed: up to {most})")
+        if self._awaited:
+            self.send_response_only(HTTPStatus.CONTINUE)
+            self.end_headers()
         body = self.rfile.read(int(text))
         if len(body) < int(text):
             raise ConnectionError("the body ended early")
@@ -139,12 +164,18 @@ class _Handler(BaseHTTPRequestHandler):
         if refusal.status == 403:
             reply = Reply(f"{refusal}\n".encode(), "text/plain; charset=utf-8")
         else:
-            reply = Reply(json.dumps(asdict(Refused(str(refusal))), ensure_ascii=False).encode())
-        if self._unread and ("Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0"):
+            reply = Reply(json.dumps(asdict(Refused(str(refusal))), ensure_ascii=False).encode(errors="replace"))
+        if self._unread and self._has_body():
             self.close_connection = True  # what was not read would be taken for the next request
         self._send(refusal.status, reply)
         if self.close_connection:
             self._hear_out()
+
+    def _has_body(self) -> bool:
+        """Whether a body follows, or might."""
+        headers = self.headers
+        lengths = headers.get_all("Content-Length", ["0"])
+        return bool(headers.defects) or "Transfer-Encoding" in headers or lengths != ["0"]
 
     def _hear_out(self) -> None:
         """Let a client that still sends finish a little, so that it hears why it was refused."""
@@ -171,8 +202,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         """As the base class does, each request with a body of its own."""
-        self._unread = True
+        self._unread, self._awaited = True, False
         super().handle_one_request()
+
+    def handle_expect_100(self) -> bool:
+        """Nobody is asked for a body before it is known whether it is wanted."""
+        self._awaited = True
+        return True
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """What the base class refuses: lines and headers that are too long, or no HTTP at all."""
