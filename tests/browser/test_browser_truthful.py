@@ -246,11 +246,11 @@ def test_a_link_without_range_and_curves_shows_all_of_them(twins: Studio) -> Non
 
 def test_a_still_waits_for_the_frame_it_names(run: PretendedRun) -> None:
     studio, held = run.studio, list[Any]()
-    studio.page.route(re.compile(r"/frames\?"), held.append)
+    studio.page.route(re.compile(r"/frames\?"), lambda route: held.append(route))
     run.make(14)
     studio.until("bunraku.frame === 14 && !bunraku.ready")
     saved: list[Any] = []
-    studio.page.on("download", saved.append)
+    studio.page.on("download", lambda download: saved.append(download))
     studio.press("k")
     studio.page.wait_for_timeout(400)
     assert not saved
