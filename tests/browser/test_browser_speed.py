@@ -43,5 +43,5 @@ def test_large_takes_play_without_freezing(
         calm = f"answers within {1e3 * max(waits):.0f} ms while it plays"
         print(f"\n{name}: first frame {first:.0f} ms, {pace}, {weight / 1e3:.0f} kB a frame, {calm}")
     assert weight < 7 * side * side  # six bytes a vertex and little else
-    assert max(rates) > least
+    assert statistics.median(rates) >= least
     assert max(waits) < 3.0  # it does not freeze

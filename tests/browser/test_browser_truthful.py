@@ -88,6 +88,18 @@ def test_one_failure_does_not_end_following(run: PretendedRun) -> None:
     studio.complaints[:] = [said for said in studio.complaints if "Failed to load resource" not in said]
 
 
+def test_takes_that_could_not_be_asked_for_are_asked_for_again(run: PretendedRun) -> None:
+    studio = run.studio
+    run.high["force"] = 28.25
+    studio.choose_overlay("Force of direction")
+    refused = {"status": 500, "json": {"error": "A frame is damaged."}}
+    studio.page.route(re.compile(r"/takes$"), lambda route: route.fulfill(**refused), times=1)
+    run.make(16)
+    studio.page.get_by_text("A frame is damaged.").wait_for()
+    studio.until("document.querySelector('.legend input:last-of-type').value === '28.3'")
+    studio.complaints[:] = [said for said in studio.complaints if "Failed to load resource" not in said]
+
+
 def test_a_frame_that_is_not_made_is_not_gone_to(run: PretendedRun) -> None:
     studio = run.studio
     _go_to(studio, 20)

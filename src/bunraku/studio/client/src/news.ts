@@ -44,6 +44,12 @@ export class NewsReader {
     this.reading = false;
   }
 
+  /** Stays to be done where it fails. */
+  private async openAgain(): Promise<void> {
+    await this.session.open();
+    this.stale = false;
+  }
+
   private async ask(number: number, patience: number): Promise<void> {
     const take = this.session.takes[number]!;
     const abort = new AbortController();
@@ -53,6 +59,7 @@ export class NewsReader {
     };
     document.addEventListener("visibilitychange", leave);
     try {
+      if (this.stale) await this.openAgain();
       // Only a run is waited for. Its first question is answered at once, so that progress and Cancel are there from the
       // start; so are those about other takes, which ask whether somebody resumed them and whether the server is there.
       const waits = take.state === "running" && this.session.news.has(number);
@@ -61,10 +68,8 @@ export class NewsReader {
       this.fine();
       // The server takes scales of colours from the frames there are, again at each power of two.
       this.stale ||= news.state !== take.state || Math.clz32(news.ready) !== Math.clz32(take.ready);
-      if (this.stale) {
-        await this.session.open();
-        this.stale = false;
-      } else if (news.ready !== take.ready && performance.now() > this.lastReport + REPORT) {
+      if (this.stale) await this.openAgain();
+      else if (news.ready !== take.ready && performance.now() > this.lastReport + REPORT) {
         this.lastReport = performance.now();
         void this.session.loadReport(number);
       }
