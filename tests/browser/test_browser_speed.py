@@ -16,10 +16,11 @@ from bunraku.studio import StudioServer
 pytestmark = pytest.mark.studio
 
 
-@pytest.mark.parametrize(("side", "name"), [(100, "10k"), (316, "100k")])
+# Of the shot's 24 frames a second, on two cores that draw themselves and have other work too.
+@pytest.mark.parametrize(("side", "name", "least"), [(100, "10k", 15.0), (316, "100k", 1.0)])
 def test_large_takes_play_without_freezing(
     tab: Callable[..., Studio], serve: Callable[..., StudioServer], takes: list[Path], tmp_path: Path, side: int,
-    name: str, capsys: pytest.CaptureFixture[str],
+    name: str, least: float, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     address = serve(make_large(takes[0], tmp_path / "v001", side)).address
     studio = tab().open(address + "#m=result")
@@ -42,5 +43,5 @@ def test_large_takes_play_without_freezing(
         calm = f"answers within {1e3 * max(waits):.0f} ms while it plays"
         print(f"\n{name}: first frame {first:.0f} ms, {pace}, {weight / 1e3:.0f} kB a frame, {calm}")
     assert weight < 7 * side * side  # six bytes a vertex and little else
-    assert max(rates) > 1.0
+    assert statistics.median(rates) >= least
     assert max(waits) < 3.0  # it does not freeze

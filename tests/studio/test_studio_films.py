@@ -65,6 +65,15 @@ def test_films_have_limits(client: Client, scratch: Path, monkeypatch: pytest.Mo
     assert client.ask(f"/movies/{names[1]}", "POST", picture()).status == 413
 
 
+def test_a_film_that_is_left_makes_room_for_another(client: Client, scratch: Path) -> None:
+    names = [begun(client) for _ in range(films.MOST_FILMS)]
+    assert client.ask(f"/movies/{names[0]}", "POST", picture()).status == 200
+    answers = [client.ask(f"/movies/{names[0]}/cancel", "POST").json["asked"] for _ in range(2)]
+    assert answers == [True, False]
+    assert len(list(scratch.glob("bunraku-film-*"))) == films.MOST_FILMS - 1
+    assert begun(client)
+
+
 def test_films_nobody_sends_to_are_dropped_and_so_are_all_at_the_end(
     client: Client, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,8 @@ ROUTES = [
     ("GET", "/"), ("GET", "/takes"), ("GET", "/takes/0/mesh"), ("GET", "/takes/0/frames?from=0"),
     ("GET", "/takes/0/report"), ("GET", "/takes/0/news?ready=0&state=x"), ("POST", "/takes/0/cancel"),
     ("POST", "/movies?width=64&height=64&rate=24"), ("POST", "/movies/abc"), ("GET", "/movies/abc"),
-    ("GET", "/nothing"), ("GET", "/favicon.ico"), ("PUT", "/"), ("BREW", "/takes"), ("OPTIONS", "/takes"),
+    ("POST", "/movies/abc/cancel"), ("GET", "/nothing"), ("GET", "/favicon.ico"), ("PUT", "/"),
+    ("BREW", "/takes"), ("OPTIONS", "/takes"),
 ]  # fmt: skip
 
 

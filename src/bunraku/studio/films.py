@@ -132,6 +132,14 @@ class Films:
         finally:
             film.drop()
 
+    def leave(self, name: str) -> bool:
+        """Drop a film that nobody wants any more; whether there was one."""
+        with self._guard:
+            film = self._films.pop(name, None)
+        if film is not None:
+            film.drop()
+        return film is not None
+
     def drop_idle(self) -> None:
         """Forget films to which nothing is sent any more."""
         with self._guard:

@@ -150,10 +150,11 @@ class News:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """POST /takes/N/cancel: the run was asked to stop; it does after the frame it is at, and can be resumed."""
+    """POST /takes/N/cancel: the run was asked to stop; it does after the frame it is at, and can be resumed.
+    POST /movies/ID/cancel: the film was left, and what there was of it removed."""
 
     asked: bool
-    """False: no run writes into this take"""
+    """False: no run writes into this take; there is no such film"""
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ class Studio:
             self._route("POST", r"/movies", "width height rate", self._begin_film),
             self._route("POST", r"/movies/([\w-]{1,40})", "", self._add_picture, MOST_BYTES),
             self._route("GET", r"/movies/([\w-]{1,40})", "", self._end_film),
+            self._route("POST", r"/movies/([\w-]{1,40})/cancel", "", self._leave_film),
         )
 
     def route(self, method: str, path: str, query: Mapping[str, str]) -> tuple[int, Callable[[bytes], Reply]]:
@@ -274,6 +275,9 @@ class Studio:
 
     def _end_film(self, name: str, query: Mapping[str, str]) -> Reply:
         return Reply(self._films.end(name), "video/mp4")
+
+    def _leave_film(self, name: str, query: Mapping[str, str]) -> Reply:
+        return _told(Cancelled(self._films.leave(name)))
 
     def _number(self, which: str) -> int:
         if int(which) >= len(self._takes):

@@ -14,6 +14,10 @@ export class ServerError extends Error {
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";
 
+/** Whether nothing can be asked any more: nobody answers, or the page's token is not taken. */
+export const isGone = (error: unknown): error is ServerError =>
+  error instanceof ServerError && (error.status === 0 || error.status === 403);
+
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
 async function refusal(reply: Response): Promise<ServerError> {
@@ -82,6 +86,8 @@ export const beginMovie = (width: number, height: number, rate: number): Promise
 export async function addPicture(movie: string, picture: Blob, signal: AbortSignal): Promise<void> {
   await ask(`/movies/${movie}`, { method: "POST", body: picture, signal });
 }
+
+export const leaveMovie = (movie: string): Promise<Cancelled> => json(`/movies/${movie}/cancel`, { method: "POST" });
 
 export const endMovie = async (movie: string): Promise<Blob> =>
   body(await ask(`/movies/${movie}`), (reply) => reply.blob());

@@ -1,12 +1,13 @@
 /** Curves of the report under the time line: one lane a quantity, one line a take. */
 
 import { dragged, el, onResize } from "./dom";
+import { goTo } from "./hand";
 import { makeMenu, type Menu } from "./menu";
 import type { Curve } from "./messages";
 import { short } from "./numbers";
 import { takeColour } from "./ramp";
 import type { Session } from "./session";
-import { placeOf } from "./shotframes";
+import { isWithin, placeOf } from "./shotframes";
 import { palette, placeAt, shareOf } from "./timeline";
 
 const FIRST_SHOWN = 3;
@@ -86,7 +87,7 @@ function chooser(session: Session): Menu {
       }),
     );
   };
-  const menu = makeMenu("Curves ▴", "Choose curves", sheet, fill);
+  const menu = makeMenu(el("span", {}, "Curves", el("span", { "aria-hidden": "true" }, " ▴")), "Choose curves", sheet, fill);
   menu.root.classList.add("upward");
   return menu;
 }
@@ -97,8 +98,7 @@ function makeLane(session: Session, name: string): Lane {
   const reading = el("span", { class: "reading" });
   const plot = el("div", { class: "plot" }, canvas);
   dragged(plot, (share) => {
-    session.player.play(false);
-    session.player.seek(placeAt(session, share));
+    goTo(session, placeAt(session, share));
   });
   return { name, root: el("div", { class: "lane" }, el("div", { class: "gutter" }, title, reading), plot), canvas, title, reading };
 }
@@ -106,7 +106,7 @@ function makeLane(session: Session, name: string): Lane {
 function readLane(session: Session, lane: Lane): void {
   const parts = lines(session, lane.name).map(({ take, curve }) => {
     const of = session.takes[take];
-    const value = of === undefined ? null : (curve.values[placeOf(of, session.frameNumber)] ?? null);
+    const value = of === undefined || !isWithin(of, session.frameNumber) ? null : (curve.values[placeOf(of, session.frameNumber)] ?? null);
     const part = el("b", {}, value === null ? "–" : short(value));
     if (session.seen.length > 1) part.style.color = takeColour(take);
     return part;
@@ -120,7 +120,7 @@ interface Scale {
   readonly high: number;
 }
 
-/** A scale that holds every line; logarithmic only where every number is above nought. */
+/** A scale that holds every line; on a logarithmic one, nought and less lie where the least number above nought does. */
 function scaleFor(drawn: readonly Line[], height: number): Scale | null {
   let low = Infinity, high = -Infinity, positive = Infinity;
   for (const { curve } of drawn) {

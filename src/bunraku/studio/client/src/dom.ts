@@ -20,6 +20,12 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A name that holds the words to be seen, so that who speaks to the page can say them. */
+export function nameFor(face: Node | string, label: string): string {
+  const words = (typeof face === "string" ? face : (face.firstChild?.textContent ?? "")).trim();
+  return label.toLowerCase().includes(words.toLowerCase()) ? label : `${words}: ${label}`;
+}
+
 /** A button that shows a sign or a word and says in full what it does. */
 export function button(
   face: Node | string,
@@ -27,7 +33,7 @@ export function button(
   act: () => void,
   properties: Record<string, unknown> = {},
 ): HTMLButtonElement {
-  const made = el("button", { type: "button", title: label, "aria-label": label, ...properties }, face);
+  const made = el("button", { type: "button", title: label, "aria-label": nameFor(face, label), ...properties }, face);
   made.addEventListener("click", act);
   return made;
 }

@@ -1,6 +1,7 @@
 /** Keys that work wherever the focus is, except where something is typed. */
 
 import { roundShare } from "./dom";
+import { nextTake, playOrPause, step, toFirst, toLast } from "./hand";
 import { showHelp } from "./help";
 import { copyLink } from "./link";
 import { saveStill } from "./picture";
@@ -21,18 +22,18 @@ const turnOrMove = (x: number, y: number): Act => (session, event) => {
 };
 
 const ACTS: Record<string, Act> = {
-  " ": ({ player }) => player.play(!player.playing),
-  arrowleft: ({ player }, { shiftKey }) => player.step(shiftKey ? -10 : -1),
-  arrowright: ({ player }, { shiftKey }) => player.step(shiftKey ? 10 : 1),
-  home: ({ player }) => { player.play(false); player.seek(player.range.first); },
-  end: (session) => { session.player.play(false); session.player.seek(Math.min(session.player.range.last, session.lastReady())); },
+  " ": playOrPause,
+  arrowleft: (session, { shiftKey }) => step(session, shiftKey ? -10 : -1),
+  arrowright: (session, { shiftKey }) => step(session, shiftKey ? 10 : 1),
+  home: toFirst,
+  end: toLast,
   i: ({ player }, { shiftKey }) => (shiftKey ? player.setRange(0, player.count - 1) : player.setRange(player.place, Math.max(player.range.last, player.place))),
   o: ({ player }) => player.setRange(Math.min(player.range.first, player.place), player.place),
   l: ({ player }) => player.setLoop(!player.loop),
   j: ({ store, look }) => store.set({ follow: !look.follow }),
   "[": wipe(-0.02),
   "]": wipe(0.02),
-  n: ({ store, look, takes }) => store.set({ active: (look.active + 1) % Math.max(takes.length, 1) }),
+  n: nextTake,
   v: (session, { shiftKey }) => nextOverlay(session, shiftKey ? -1 : 1),
   m: ({ store, look }) => store.set({ wire: !look.wire }),
   c: ({ store, look }) => store.set({ chart: !look.chart }),
@@ -50,7 +51,7 @@ const ACTS: Record<string, Act> = {
   "=": ({ orbit }) => orbit.dolly(1 / 1.12),
   "-": ({ orbit }) => orbit.dolly(1.12),
   k: (session) => void saveStill(session, 1).catch(session.failed),
-  escape: ({ store }) => store.set({ region: null }),
+  escape: ({ store }) => store.set({ region: null, regionTake: null }),
   "?": () => showHelp(),
 };
 

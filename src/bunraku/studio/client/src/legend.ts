@@ -18,17 +18,17 @@ export function makeLegend(session: Session): HTMLElement {
   const ends = el("div", { class: "ends" }, low, reset, high);
   const about = el("small");
   const legend = el("div", { class: "legend", role: "group", "aria-label": "Legend" }, title, strip, ends, about);
-  const change = (): void => {
+  /** The end that was not typed over stays as it is, and not as few digits show it. */
+  const change = (from: number, to: number): void => {
     const name = session.look.overlay;
-    const [from, to] = [typed(low), typed(high)];
     if (name !== null && Number.isFinite(from) && Number.isFinite(to) && to > from)
       session.store.set({ ends: { ...session.look.ends, [name]: [from, to] } });
     else show();
   };
-  low.addEventListener("change", change);
-  high.addEventListener("change", change);
+  low.addEventListener("change", () => change(typed(low), session.ends()[1]));
+  high.addEventListener("change", () => change(session.ends()[0], typed(high)));
   const show = (): void => {
-    const overlay = session.overlayOf(session.active);
+    const overlay = session.overlayShown;
     legend.hidden = overlay === null;
     if (overlay === null) return;
     const scaled = overlay.draws === "values";
@@ -42,8 +42,8 @@ export function makeLegend(session: Session): HTMLElement {
     high.value = short(to);
     reset.hidden = session.look.ends[overlay.name] === undefined;
   };
-  session.store.watch(["overlay", "ends", "active", "mode", "shown"], show);
-  session.on("takes", show);
+  session.store.watch(["overlay", "ends"], show);
+  for (const topic of ["takes", "views"] as const) session.on(topic, show);
   return legend;
 }
 

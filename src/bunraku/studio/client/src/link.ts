@@ -11,11 +11,12 @@ export function hashOf(session: Session): string {
   const { look, player } = session;
   const { turn, rise, reach, target } = session.orbit.at;
   const parts: Record<string, string> = {
-    f: String(session.frameNumber),
     m: look.mode,
     a: String(look.active),
     c: [turn, rise, reach, ...target].map(brief).join(","),
   };
+  // Who follows a run is at its newest frame, whichever that is.
+  if (!look.follow || session.active?.state !== "running") parts["f"] = String(session.frameNumber);
   if (session.takes.length > 1) {
     parts["s"] = look.shown.join(",");
     parts["b"] = String(look.other);
@@ -27,7 +28,7 @@ export function hashOf(session: Session): string {
     if (ends !== undefined) parts["e"] = ends.map(brief).join(",");
   }
   if (look.wire) parts["x"] = "1";
-  if (look.region !== null) parts["g"] = String(look.region);
+  if (look.region !== null) parts["g"] = `${look.region},${look.regionTake ?? look.active}`;
   if (look.curves !== null) parts["q"] = look.curves.join(",");
   const { first, last } = player.range;
   if (first > 0 || last < player.count - 1) parts["r"] = `${session.shot.numbers[first]},${session.shot.numbers[last]}`;
@@ -54,14 +55,19 @@ export function restore(session: Session, hash: string): boolean {
   const overlay = said.get("o");
   change.overlay = takes.some((take) => take.overlays.some(({ name }) => name === overlay)) ? overlay : null;
   const [low, high] = numbersOf(said.get("e"));
-  if (change.overlay && low !== undefined && high !== undefined && high > low) change.ends = { ...look.ends, [change.overlay]: [low, high] };
+  const { [change.overlay ?? ""]: _, ...otherEnds } = look.ends;
+  const isScale = change.overlay && low !== undefined && high !== undefined && high > low;
+  change.ends = isScale ? { ...otherEnds, [change.overlay!]: [low, high] } : otherEnds;
   change.wire = said.get("x") === "1";
-  const region = said.get("g");
-  change.region = region !== null && Number.isInteger(Number(region)) ? Number(region) : null;
-  if (said.get("q") !== null) change.curves = said.get("q")!.split(",").filter(Boolean);
+  const [region = NaN, regionTake = change.active ?? look.active] = numbersOf(said.get("g"));
+  const isRegion = takes[regionTake]?.regions[region] !== undefined;
+  [change.region, change.regionTake] = isRegion ? [region, regionTake] : [null, null];
+  change.curves = said.get("q")?.split(",").filter(Boolean) ?? null;
+  if (Number.isFinite(Number(said.get("f") ?? NaN))) change.follow = false;
   session.store.set(change);
   const [first, last] = numbersOf(said.get("r"));
   if (first !== undefined && last !== undefined && last >= first) player.setRange(shot.at(first), shot.at(last));
+  else player.setRange(0, player.count - 1);
   const frame = Number(said.get("f") ?? NaN);
   if (Number.isFinite(frame)) player.seek(shot.at(frame));
   const pose = poseOf(numbersOf(said.get("c")));

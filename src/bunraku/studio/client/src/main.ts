@@ -59,8 +59,8 @@ function begin(): void {
   void comeBack();
   canvas.addEventListener("webglcontextrestored", () => session.invalidate());
   const tick = (now: number): void => {
+    requestAnimationFrame(tick); // first: what goes wrong in one picture must not keep the next from being drawn
     session.tick(now);
-    requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
 }
@@ -83,6 +83,8 @@ function firstLook(session: Session): void {
 try {
   begin();
 } catch (error) {
-  document.body.append(el("p", { class: "impossible" }, "This browser cannot draw in three dimensions (WebGL 2 is missing or switched off); try a current Firefox, Chrome or Edge, and look whether its settings allow hardware acceleration."));
+  document.body.append(el("p", { class: "impossible" },
+    "This browser cannot draw in three dimensions (WebGL 2 is missing or switched off); " +
+    "try a current Firefox, Chrome or Edge, and look whether its settings allow hardware acceleration."));
   throw error;
 }

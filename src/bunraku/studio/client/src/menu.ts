@@ -1,6 +1,6 @@
 /** A button that opens a small sheet beside it. */
 
-import { el } from "./dom";
+import { el, nameFor } from "./dom";
 
 export interface Menu {
   readonly root: HTMLElement;
@@ -9,7 +9,7 @@ export interface Menu {
 }
 
 export function makeMenu(face: Node | string, label: string, content: HTMLElement, opened: () => void = () => {}): Menu {
-  const opener = el("button", { type: "button", title: label, "aria-label": label, "aria-expanded": "false", "aria-haspopup": "true" }, face);
+  const opener = el("button", { type: "button", title: label, "aria-label": nameFor(face, label), "aria-expanded": "false" }, face);
   content.classList.add("sheet");
   content.hidden = true;
   const root = el("div", { class: "menu" }, opener, content);

@@ -118,9 +118,12 @@ export interface News {
   readonly can_cancel: boolean;
 }
 
-/** POST /takes/N/cancel: the run was asked to stop; it does after the frame it is at, and can be resumed. */
+/**
+ * POST /takes/N/cancel: the run was asked to stop; it does after the frame it is at, and can be resumed.
+ * POST /movies/ID/cancel: the film was left, and what there was of it removed.
+ */
 export interface Cancelled {
-  /** False: no run writes into this take */
+  /** False: no run writes into this take; there is no such film */
   readonly asked: boolean;
 }
 

@@ -2,12 +2,10 @@
 
 import * as api from "./api";
 import { button, el } from "./dom";
-import { blobOf, download, draw, fileName, type Size } from "./picture";
+import { blobOf, download, draw, fileName, untilHere, type Size } from "./picture";
 import type { Session } from "./session";
 
 const HEIGHTS: readonly number[] = [720, 1080];
-/** [ms] to wait for one frame */
-const PATIENCE = 60000;
 
 export function movieSheet(session: Session, say: (text: string) => void): HTMLElement {
   const size = el("select", { "aria-label": "Height of the film" }, ...HEIGHTS.map((height) => el("option", { value: String(height) }, `${height} lines`)));
@@ -43,8 +41,10 @@ function sizeFor(session: Session, height: number): Size {
 
 async function drawFilm(session: Session, size: Size, signal: AbortSignal, progress: (share: number) => void): Promise<Blob> {
   const { player } = session;
-  const before = player.place;
+  const { place: before } = player;
+  const { follow } = session.look;
   player.play(false);
+  session.store.set({ follow: false }); // a run that goes on must not move time meanwhile
   const { id } = await api.beginMovie(size.width, size.height, session.shot.rate);
   const canvas = el("canvas");
   const { first } = player.range;
@@ -58,20 +58,12 @@ async function drawFilm(session: Session, size: Size, signal: AbortSignal, progr
       progress((place - first + 1) / (last - first + 1));
     }
     return await api.endMovie(id);
+  } catch (error) {
+    // The server holds few films; one that was left would keep its place there.
+    void api.leaveMovie(id).catch(() => {});
+    throw error;
   } finally {
     player.seek(before);
+    session.store.set({ follow });
   }
-}
-
-function untilHere(session: Session, signal: AbortSignal): Promise<void> {
-  return new Promise((done, refuse) => {
-    const late = performance.now() + PATIENCE;
-    const look = (): void => {
-      if (signal.aborted) refuse(new DOMException("left", "AbortError"));
-      else if (session.isComplete) done();
-      else if (performance.now() > late) refuse(new Error("A frame did not come within a minute; the film was left."));
-      else window.setTimeout(look, 8);
-    };
-    look();
-  });
 }

@@ -1,9 +1,14 @@
 /** What went wrong, in one calm sentence with what to do; and small things that went well. */
 
-import { ServerError } from "./api";
+import { isGone } from "./api";
 import { el } from "./dom";
 
 export type Connection = "here" | "gone" | "refused";
+
+const LOST = {
+  gone: "The server does not answer; what is loaded stays. If bunraku view has ended, start it again and open the address it prints.",
+  refused: "The server does not take this page's token; open the address that bunraku view printed last.",
+};
 
 export class Notice {
   readonly root = el("div", { class: "notices", role: "status", "aria-live": "polite" });
@@ -27,12 +32,12 @@ export class Notice {
   }
 
   failed(error: unknown): void {
-    if (error instanceof ServerError && error.status === 0) this.disconnect("gone", "The server does not answer; what is loaded stays. If bunraku view has ended, start it again and open the address it prints.");
-    else if (error instanceof ServerError && error.status === 403) this.disconnect("refused", "The server does not take this page's token; open the address that bunraku view printed last.");
+    if (isGone(error)) this.disconnect(error.status === 0 ? "gone" : "refused");
     else this.say(error instanceof Error ? error.message : String(error));
   }
 
-  private disconnect(connection: Connection, text: string): void {
+  private disconnect(connection: "gone" | "refused"): void {
+    const text = LOST[connection];
     const before = this.connection;
     this.connection = connection;
     this.text = text;

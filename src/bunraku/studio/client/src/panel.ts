@@ -2,13 +2,13 @@
 
 import * as api from "./api";
 import { button, el } from "./dom";
+import { activate } from "./hand";
 import type { State, Take } from "./messages";
 import { duration } from "./numbers";
 import { takeColour } from "./ramp";
 import { differencesPage, reportPage, shotPage } from "./report";
 import type { Session } from "./session";
 
-const SAID: Record<State, string> = { running: "running", finished: "finished", stopped: "stopped", interrupted: "interrupted" };
 const MEANT: Record<State, string> = {
   running: "A run writes into this take.",
   finished: "Every frame was made.",
@@ -55,8 +55,8 @@ class Card {
   ) {
     const dot = el("i", { class: "dot" });
     dot.style.background = takeColour(take.number);
-    this.choose = button(el("span", {}, dot, take.name), `Show ${take.name}`, () => this.activate(), { class: "choose", title: take.folder });
-    this.box = el("input", { type: "checkbox", "aria-label": `${take.name} in grid and wipe`, title: "In grid and curves" });
+    this.choose = button(el("span", {}, dot, take.name), `Show ${take.name}`, () => activate(session, take.number), { class: "choose", title: take.folder });
+    this.box = el("input", { type: "checkbox", "aria-label": `${take.name} in the grid`, title: "In the grid" });
     this.box.addEventListener("change", () => this.toggle());
     this.stop = button("Cancel", `Stop the run of ${take.name} after the frame it is at`, () => void this.cancel(), { class: "cancel" });
     this.run = el("div", { class: "run" }, this.bar, el("div", {}, this.left, this.stop));
@@ -71,7 +71,7 @@ class Card {
     this.choose.setAttribute("aria-pressed", String(look.active === take.number));
     this.box.hidden = !several;
     this.box.checked = look.shown.includes(take.number);
-    this.badge.textContent = SAID[take.state];
+    this.badge.textContent = take.state;
     this.badge.title = MEANT[take.state];
     this.badge.dataset["state"] = take.state;
     const made = take.ready < take.frames.length ? `${take.ready} of ${take.frames.length} frames` : `${take.frames.length} frames`;
@@ -91,13 +91,6 @@ class Card {
     this.left.textContent = this.asked ? "stops after this frame" : time === null ? "time left unknown" : `about ${duration(time)} left`;
     this.stop.hidden = news?.can_cancel !== true;
     this.stop.disabled = this.asked;
-  }
-
-  private activate(): void {
-    const { store, look } = this.session;
-    const { number } = this.take;
-    if (look.mode === "wipe" && look.other === number) store.set({ active: number, other: look.active });
-    else store.set({ active: number, ...(look.mode === "grid" && !look.shown.includes(number) ? { shown: [...look.shown, number].sort((a, b) => a - b) } : {}) });
   }
 
   private toggle(): void {

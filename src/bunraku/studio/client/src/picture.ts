@@ -1,9 +1,14 @@
 /** Pictures of what is shown, with names, frame and legend drawn into them. */
 
 import { el } from "./dom";
+import { otherFrame } from "./naming";
 import { frameText, short } from "./numbers";
 import { RAMP, takeColour } from "./ramp";
 import type { Session } from "./session";
+import { arrange, type View } from "./views";
+
+/** [ms] to wait for one frame */
+const PATIENCE = 60000;
 
 export interface Size {
   readonly width: number;
@@ -17,30 +22,31 @@ export function draw(session: Session, size: Size, into: HTMLCanvasElement): voi
   // Where the canvas has one sample a pixel, four are drawn and brought together.
   const samples = painter.software ? 2 : 1;
   painter.resize(samples * size.width, samples * size.height);
-  session.rearrange();
+  const views = arrange(session.look, session.takes, size.width / size.height);
   session.pose();
-  painter.draw(session.views, session.actors, session.orbit);
+  painter.draw(views, session.actors, session.orbit);
   into.width = size.width;
   into.height = size.height;
   const pen = into.getContext("2d")!;
   pen.imageSmoothingQuality = "high";
   pen.drawImage(painter.canvas, 0, 0, size.width, size.height);
-  caption(session, pen, size);
+  caption(session, pen, size, views);
   painter.resize(before.width, before.height);
-  session.rearrange();
+  session.invalidate();
 }
 
-function caption(session: Session, pen: CanvasRenderingContext2D, { width, height }: Size): void {
+function caption(session: Session, pen: CanvasRenderingContext2D, { width, height }: Size, views: readonly View[]): void {
   const unit = Math.max(height / 720, 0.6);
   pen.font = `${15 * unit}px system-ui, sans-serif`;
   pen.textBaseline = "alphabetic";
   const { look } = session;
-  session.views.forEach((view, i) => {
+  views.forEach((view, i) => {
     const right = look.mode === "wipe" && i === 1;
     pen.textAlign = right ? "right" : "left";
     const x = right ? width - 16 * unit : view.x * width + 16 * unit;
-    if (look.mode === "grid" || look.mode === "wipe") write(pen, view.title, x, view.y * height + 26 * unit, takeColour(view.take));
-    else write(pen, view.title, x, view.y * height + 26 * unit);
+    const title = [view.title, otherFrame(session, view)].filter(Boolean).join(", ");
+    if (look.mode === "grid" || look.mode === "wipe") write(pen, title, x, view.y * height + 26 * unit, takeColour(view.take));
+    else write(pen, title, x, view.y * height + 26 * unit);
   });
   if (look.mode === "wipe") {
     pen.fillStyle = "#ffffffcc";
@@ -66,7 +72,7 @@ function write(pen: CanvasRenderingContext2D, text: string, x: number, y: number
 }
 
 function legend(session: Session, pen: CanvasRenderingContext2D, unit: number, height: number): void {
-  const overlay = session.overlayOf(session.active);
+  const overlay = session.overlayShown;
   if (overlay === null) return;
   const x = 16 * unit, y = height - 34 * unit, wide = 220 * unit;
   pen.textAlign = "left";
@@ -84,7 +90,10 @@ function legend(session: Session, pen: CanvasRenderingContext2D, unit: number, h
 }
 
 export const blobOf = (canvas: HTMLCanvasElement, type: string, quality?: number): Promise<Blob> =>
-  new Promise((done, refuse) => canvas.toBlob((blob) => (blob === null ? refuse(new Error("This browser could not make the picture.")) : done(blob)), type, quality));
+  new Promise((done, refuse) => {
+    const made = (blob: Blob | null): void => (blob === null ? refuse(new Error("This browser could not make the picture.")) : done(blob));
+    canvas.toBlob(made, type, quality);
+  });
 
 /** What files are called: the take, the frame. */
 export function fileName(session: Session, ending: string): string {
@@ -99,9 +108,25 @@ export function download(blob: Blob, name: string): void {
   window.setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
+/** Waits until all that the frame shown needs is here. */
+export function untilHere(session: Session, signal?: AbortSignal): Promise<void> {
+  return new Promise((done, refuse) => {
+    const late = performance.now() + PATIENCE;
+    const look = (): void => {
+      if (signal?.aborted) refuse(new DOMException("left", "AbortError"));
+      else if (session.isComplete) done();
+      else if (performance.now() > late) refuse(new Error("A frame did not come within a minute; nothing was saved."));
+      else window.setTimeout(look, 8);
+    };
+    look();
+  });
+}
+
 export async function saveStill(session: Session, scale: number): Promise<void> {
+  await untilHere(session);
   const { clientWidth, clientHeight } = session.painter.canvas;
   const canvas = el("canvas");
   draw(session, { width: clientWidth * scale, height: clientHeight * scale }, canvas);
-  download(await blobOf(canvas, "image/png"), fileName(session, `${frameText(session.frameNumber)}.png`));
+  const name = fileName(session, `${frameText(session.frameNumber)}.png`); // before time goes on
+  download(await blobOf(canvas, "image/png"), name);
 }

@@ -69,22 +69,17 @@ export class Player {
     this.before = 0;
     this.drawn = [];
     const stop = Math.min(this.range.last, this.end());
-    if (on && (this.place >= stop || this.place < this.range.first)) this.exact = this.place = this.range.first;
+    if (on && (this.place >= stop || this.place < this.range.first)) this.exact = this.place = Math.min(this.range.first, this.end());
     this.changed();
   }
 
-  /** Goes to a place and stays there. */
+  /** Goes to a place that is made, the last where it is not, and stays there. */
   seek(place: number): void {
-    const target = clamp(Math.round(place), 0, Math.max(this.frameCount - 1, 0));
+    const target = clamp(Math.round(place), 0, Math.max(Math.min(this.frameCount - 1, this.end()), 0));
     this.exact = target;
     if (target === this.place) return;
     this.place = target;
     this.changed();
-  }
-
-  step(by: number): void {
-    this.play(false);
-    this.seek(clamp(this.place + by, 0, this.end()));
   }
 
   setRange(first: number, last: number): void {
@@ -110,7 +105,7 @@ export class Player {
     if (next >= last + 1) {
       if (!this.loop || last <= first) {
         this.switched(false);
-        this.exact = this.place = Math.max(last, first);
+        this.exact = this.place = last;
         this.changed();
         return;
       }

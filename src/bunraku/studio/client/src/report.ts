@@ -1,12 +1,13 @@
 /** What the report says, sentence by sentence; how takes differ; the shot as it was run. */
 
 import { button, el } from "./dom";
+import { goTo } from "./hand";
 import type { Kind, Sentence, State } from "./messages";
 import { frameText } from "./numbers";
 import { takeColour } from "./ramp";
 import type { Session } from "./session";
 
-const ORDER: readonly Kind[] = ["missed", "yielded", "note", "met"];
+const ORDER: readonly Kind[] = ["missed", "yielded", "met", "note"];
 const HEADING: Record<Kind, string> = { missed: "Missed", yielded: "Yielded", note: "Notes", met: "Met" };
 
 /** why there are no sentences */
@@ -41,16 +42,15 @@ function said(session: Session, sentence: Sentence): HTMLElement {
   if (frame === null && region === null) return el("p", {}, text);
   const name = region === null ? null : (session.active?.regions[region] ?? `region ${region}`);
   const where = [frame === null ? null : `frame ${frameText(frame)}`, name].filter(Boolean).join(" · ");
-  return button(el("span", {}, text, el("small", {}, where)), `${text} Go there.`, () => goTo(session, sentence), { class: "sentence", title: "Go there" });
+  const face = el("span", {}, text, el("small", {}, where));
+  return button(face, `${text} ${where}. Go there.`, () => goThere(session, sentence), { class: "sentence", title: "Go there" });
 }
 
 /** To the sentence's frame, its region chosen and in the middle of the picture. */
-export function goTo(session: Session, { frame, region }: Sentence): void {
-  session.player.play(false);
-  session.store.set({ follow: false });
-  if (frame !== null) session.player.seek(session.shot.at(frame));
+function goThere(session: Session, { frame, region }: Sentence): void {
+  goTo(session, frame === null ? session.player.place : session.shot.at(frame));
   if (region === null) return;
-  session.store.set({ region });
+  session.store.set({ region, regionTake: session.look.active });
   session.frameRegionWhenHere();
 }
 

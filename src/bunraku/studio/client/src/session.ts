@@ -6,6 +6,8 @@ import { OrbitCamera } from "./camera";
 import { Frames } from "./frames";
 import type { Difference, News, Overlay, Report, Take } from "./messages";
 import { unpack } from "./parcels";
+import { distinct } from "./naming";
+import { Pixels } from "./pixels";
 import { Player } from "./player";
 import { placeOf, ShotFrames } from "./shotframes";
 import type { Look, Store } from "./store";
@@ -14,8 +16,6 @@ import { arrange, Painter, type View } from "./views";
 /** [bytes] of frames held, all takes together */
 const MEMORY = 400e6;
 
-/** at most so many pixels a point of the screen */
-const RATIO = 2;
 /** [ms] without change until a picture drawn without a graphics card is drawn again, finer */
 const REST = 350;
 
@@ -48,12 +48,7 @@ export class Session {
   private lastTick = 0;
   private drawnPlace = -1;
   private toFrame = false;
-  private size = { width: 1, height: 1 };
-  private fine = false;
-  private coarse = 1;
-  private nextLook = 0;
-  /** pictures a second before the last step to fewer pixels */
-  private before: number | null = null;
+  private readonly pixels: Pixels;
   private lastDrawn = 0;
 
   constructor(
@@ -65,18 +60,18 @@ export class Session {
     this.painter = new Painter(canvas);
     this.player = new Player(0, 24, (place) => this.isThere(place), () => this.lastReady());
     this.player.onChange(() => this.timeMoved());
+    this.pixels = new Pixels(this.painter, this.player);
     this.player.onPlay((playing) => {
-      this.nextLook = performance.now() + 1200;
-      this.before = null;
-      if (this.coarse < 1 || this.fine) this.setPixels(false);
+      this.pixels.restart(performance.now());
       if (!playing) this.invalidate();
     });
     store.watch(["mode", "shown", "active", "other", "split"], () => this.rearrange());
     store.watch(["overlay", "ends"], () => this.overlayChanged());
-    store.watch(["region"], (look) => {
-      for (const actor of this.actors.values()) actor.paintLabels(look.region);
+    store.watch(["region", "regionTake"], () => {
+      for (const [number, actor] of this.actors) actor.paintLabels(this.regionIn(number));
       this.invalidate();
     });
+    store.watch(["follow"], () => this.toNewest());
     store.watch(["wire"], (look) => {
       for (const actor of this.actors.values()) actor.setWire(look.wire);
       this.invalidate();
@@ -101,7 +96,7 @@ export class Session {
 
   /** Whether the picture is as fine as it gets. */
   get isFine(): boolean {
-    return this.isComplete && !this.dirty && (this.fine || !this.painter.software);
+    return this.isComplete && !this.dirty && (this.pixels.fine || !this.painter.software);
   }
 
   get look(): Look {
@@ -131,7 +126,7 @@ export class Session {
 
   setTakes(takes: Take[]): void {
     const frame = this.frameNumber;
-    this.takes = takes;
+    this.takes = distinct(takes);
     this.shot = new ShotFrames(takes);
     this.player.reshape(this.shot.count, this.shot.rate);
     if (frame !== 0) this.player.seek(this.shot.at(frame));
@@ -141,7 +136,6 @@ export class Session {
     }
     this.orbit.setSize(Math.max(...takes.map((take) => take.radius), 1e-6));
     this.rearrange();
-    this.overlayChanged();
     this.tell("takes");
   }
 
@@ -150,13 +144,19 @@ export class Session {
     this.news.set(number, news);
     const take = this.takes[number];
     if (take === undefined) return;
-    const following = this.look.follow && this.look.active === number;
     this.takes[number] = { ...take, state: news.state, ready: news.ready };
     const frames = this.frames.get(number);
     if (frames !== undefined) frames.ready = news.ready;
     this.wish();
     this.tell("takes");
-    if (following && !this.player.playing) this.player.seek(this.shot.at(take.frames[news.ready - 1] ?? 0));
+    if (this.look.active === number) this.toNewest();
+  }
+
+  /** Where a run is followed: to the last frame it has made. */
+  private toNewest(): void {
+    const take = this.active;
+    if (!this.look.follow || take?.state !== "running" || this.player.playing) return;
+    this.player.seek(this.shot.at(take.frames[take.ready - 1] ?? 0));
   }
 
   async loadReport(number: number): Promise<void> {
@@ -170,35 +170,9 @@ export class Session {
 
   /** The canvas's size in points of the screen. */
   resize(width: number, height: number): void {
-    this.size = { width, height };
-    this.setPixels(this.fine);
+    this.pixels.resize(width, height);
     this.rearrange();
     this.tick(performance.now());
-  }
-
-  /** Without a graphics card: one pixel a point while something moves, four when it rests; fewer where playing lags. */
-  private setPixels(fine: boolean): void {
-    this.fine = fine;
-    const whole = this.painter.software ? (fine ? RATIO : 1) : Math.min(devicePixelRatio, RATIO);
-    const ratio = this.player.playing ? whole * this.coarse : whole;
-    this.painter.resize(this.size.width * ratio, this.size.height * ratio);
-  }
-
-  /** While it plays: fewer pixels, step by step, until the shot's rate is reached or fewer do not help. */
-  private keepUp(now: number): void {
-    const { playing, fps } = this.player;
-    if (!playing || fps === 0 || now < this.nextLook) return;
-    this.nextLook = now + 1100;
-    const { before } = this;
-    this.before = null;
-    if (before !== null && fps < 1.15 * before) {
-      this.coarse /= 0.75;
-      this.nextLook = Infinity;
-    } else if (fps < 0.85 * this.shot.rate && this.coarse > 0.5) {
-      this.coarse *= 0.75;
-      this.before = fps;
-    } else return;
-    this.setPixels(false);
   }
 
   /** Views anew; takes that are shown for the first time are fetched. */
@@ -207,7 +181,7 @@ export class Session {
     this.views = arrange(this.look, this.takes, canvas.width / Math.max(canvas.height, 1));
     for (const { take } of this.views) if (!this.actors.has(take)) void this.load(take);
     this.wish();
-    this.invalidate();
+    this.overlayChanged();
     this.tell("views");
   }
 
@@ -229,8 +203,8 @@ export class Session {
       if (entry === undefined) throw new Error("The server sent an empty mesh.");
       const actor = new Actor(take, entry);
       actor.setWire(this.look.wire);
-      actor.paintLabels(this.look.region);
       this.actors.set(number, actor);
+      for (const [each, one] of this.actors) one.paintLabels(this.regionIn(each));
       this.overlayChanged();
     } catch (error) {
       this.failed(error);
@@ -253,6 +227,27 @@ export class Session {
 
   overlayOf(take: Take | undefined): Overlay | null {
     return take?.overlays.find((overlay) => overlay.name === this.look.overlay) ?? null;
+  }
+
+  /** What the takes on the screen offer to be drawn on them, the active one's first; each once. */
+  get overlays(): Overlay[] {
+    const seen = this.seen.sort((a, b) => Number(b === this.look.active) - Number(a === this.look.active));
+    const all = seen.flatMap((take) => this.takes[take]?.overlays ?? []);
+    return all.filter((overlay, i) => all.findIndex(({ name }) => name === overlay.name) === i);
+  }
+
+  /** The overlay that is drawn on some take on the screen, whose colours need a legend. */
+  get overlayShown(): Overlay | null {
+    return this.overlays.find((overlay) => overlay.name === this.look.overlay) ?? null;
+  }
+
+  /** The number of the chosen region in a take: in another than it was chosen in only where both have the same regions. */
+  private regionIn(number: number): number | null {
+    const { region, regionTake } = this.look;
+    if (region === null || number === regionTake) return region;
+    const own = this.actors.get(number)?.label, its = this.actors.get(regionTake ?? -1)?.label;
+    const same = own && its && own.length === its.length && own.every((label, v) => label === its[v]);
+    return same ? region : null;
   }
 
   /** Ends of the scale: those someone set, else what suits every take on the screen. */
@@ -343,7 +338,9 @@ export class Session {
 
   /** Frames the chosen region, else all there is. */
   frameChosen(now = false): void {
-    const ball = this.look.region === null ? null : (this.actors.get(this.look.active)?.ball(this.look.region) ?? null);
+    const { region, regionTake } = this.look;
+    const there = region !== null && this.seen.includes(regionTake ?? -1);
+    const ball = there ? (this.actors.get(regionTake ?? -1)?.ball(region) ?? null) : null;
     if (ball === null) this.frameAll(now);
     else this.orbit.frame(ball.centre, 1.4 * ball.radius, now);
   }
@@ -365,10 +362,10 @@ export class Session {
     this.lastTick = now;
     this.player.tick(now);
     this.orbit.tick(seconds);
-    this.keepUp(now);
-    const rested = this.painter.software && !this.fine && !this.player.playing && this.isComplete && now - this.lastDrawn > REST;
+    this.pixels.keepUp(now, this.shot.rate);
+    const rested = this.painter.software && !this.pixels.fine && !this.player.playing && this.isComplete && now - this.lastDrawn > REST;
     if (!this.dirty && !rested) return;
-    if (this.fine || rested) this.setPixels(rested && !this.dirty);
+    if (this.pixels.fine || rested) this.pixels.set(rested && !this.dirty);
     this.dirty = false;
     this.lastDrawn = now;
     const some = this.pose();

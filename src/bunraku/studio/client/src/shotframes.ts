@@ -23,6 +23,10 @@ export class ShotFrames {
   }
 }
 
+/** Whether a frame number lies between a take's first and last. */
+export const isWithin = ({ frames }: Take, frame: number): boolean =>
+  frames.length > 0 && frame > frames[0]! - 1e-9 && frame < frames.at(-1)! + 1e-9;
+
 /** The place in a take of a frame number; what is before its first shows the first. */
 export const placeOf = (take: Take, frame: number): number => Math.max(lastNotAbove(take.frames, frame), 0);
 

@@ -2,6 +2,8 @@
 
 import { dragged, el, onResize, roundShare } from "./dom";
 import { takeGestures } from "./gestures";
+import { activate, putRight } from "./hand";
+import { otherFrame } from "./naming";
 import { short, withUnit } from "./numbers";
 import { pick, viewAt, type Hit } from "./pick";
 import { takeColour } from "./ramp";
@@ -17,13 +19,26 @@ export function makeStage(session: Session, canvas: HTMLCanvasElement): HTMLElem
   onResize(stage, (width, height) => {
     session.resize(width, height);
   });
+  const sayFrames = (): void => session.views.forEach((view, i) => {
+    const note = names.children[i]?.querySelector("small");
+    if (note) note.textContent = otherFrame(session, view);
+  });
   session.on("views", () => {
     names.replaceChildren(...session.views.map((view, i) => nameOf(session, view, i)));
+    sayFrames();
     canvas.setAttribute("aria-label", `3-D view: ${session.views.map((view) => view.title).join(", ")}`);
   });
   const pointing = new Probe(session, canvas, probe);
   takeGestures(canvas, session, pointing);
-  session.on("frame", () => pointing.hover(null));
+  for (const topic of ["frame", "takes"] as const) session.on(topic, sayFrames);
+  for (const topic of ["frame", "views"] as const) session.on(topic, () => pointing.hover(null));
+  session.store.watch(["overlay"], () => pointing.hover(null));
+  let camera = "";
+  session.on("drawn", () => {
+    const now = JSON.stringify(session.orbit.at);
+    if (now !== camera) pointing.hover(null);
+    camera = now;
+  });
   return stage;
 }
 
@@ -33,7 +48,8 @@ function nameOf(session: Session, view: View, index: number): HTMLElement {
   const dot = several ? el("i", { class: "dot" }) : null;
   if (dot) dot.style.background = takeColour(view.take);
   const right = look.mode === "wipe" && index === 1;
-  const name = el("div", { class: `name ${view.part}` }, dot, several && look.mode === "wipe" ? chooser(session, view, right) : view.title);
+  const title = look.mode === "wipe" ? chooser(session, view, right) : view.title;
+  const name = el("div", { class: `name ${view.part}` }, dot, title, el("small"));
   name.style.top = `calc(${100 * view.y}% + 10px)`;
   if (right) name.style.right = "12px";
   else name.style.left = `calc(${100 * view.x}% + 12px)`;
@@ -45,12 +61,13 @@ function chooser(session: Session, view: View, right: boolean): HTMLSelectElemen
   const choice = el("select", { "aria-label": right ? "Take on the right" : "Take on the left" });
   for (const take of session.takes) choice.append(el("option", { value: String(take.number) }, take.name));
   choice.value = String(view.take);
-  choice.addEventListener("change", () => session.store.set(right ? { other: Number(choice.value) } : { active: Number(choice.value) }));
+  choice.addEventListener("change", () => (right ? putRight : activate)(session, Number(choice.value)));
   return choice;
 }
 
 function divider(session: Session): HTMLElement {
-  const bar = el("div", { class: "divider", role: "slider", tabIndex: 0, "aria-label": "Divider of the wipe", "aria-valuemin": 0, "aria-valuemax": 100 }, el("span"));
+  const spoken = { "aria-label": "Divider of the wipe", "aria-valuemin": 0, "aria-valuemax": 100 };
+  const bar = el("div", { class: "divider", role: "slider", tabIndex: 0, ...spoken }, el("span"));
   session.store.watch(["mode", "split"], ({ mode, split }) => {
     bar.hidden = mode !== "wipe";
     bar.style.left = `${100 * split}%`;
@@ -70,6 +87,8 @@ function divider(session: Session): HTMLElement {
   });
   return bar;
 }
+
+const NONE = { region: null, regionTake: null };
 
 /** Says what is under the pointer; a click chooses its region. */
 class Probe {
@@ -94,11 +113,9 @@ class Probe {
   choose(at: readonly [number, number]): void {
     const hit = this.at(at);
     const { look, store } = this.session;
-    if (hit === null) store.set({ region: null });
-    else {
-      store.set({ region: hit.region === look.region ? null : hit.region });
-      this.say(hit, at);
-    }
+    const again = hit?.region === look.region && hit?.take === look.regionTake;
+    store.set(hit === null || hit.region === null || again ? NONE : { region: hit.region, regionTake: hit.take });
+    if (hit !== null) this.say(hit, at);
   }
 
   private at(place: readonly [number, number]): Hit | null {
@@ -115,7 +132,8 @@ class Probe {
     const take = this.session.takes[hit.take];
     const overlay = this.session.overlayOf(take);
     const region = hit.region === null ? null : (take?.regions[hit.region] ?? `region ${hit.region}`);
-    const value = hit.value === null || overlay === null ? null : `${overlay.title.toLowerCase()} ${Number.isFinite(hit.value) ? withUnit(hit.value, overlay.unit) : short(hit.value)}`;
+    const amount = hit.value === null || overlay === null ? "" : Number.isFinite(hit.value) ? withUnit(hit.value, overlay.unit) : short(hit.value);
+    const value = amount === "" || overlay === null ? null : `${overlay.title.toLowerCase()} ${amount}`;
     this.line.textContent = [`vertex ${hit.vertex}`, region, value].filter(Boolean).join(" · ");
     const right = at[0] > 0.7;
     this.line.style.left = right ? "auto" : `calc(${100 * at[0]}% + 14px)`;

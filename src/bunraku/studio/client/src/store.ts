@@ -17,7 +17,9 @@ export interface Look {
   /** ends of the colour scale by overlay, where someone changed them */
   readonly ends: Readonly<Record<string, readonly [number, number]>>;
   readonly wire: boolean;
+  /** the region chosen, by its number in the take in which it was */
   readonly region: number | null;
+  readonly regionTake: number | null;
   /** names of the curves shown; null: the first few */
   readonly curves: readonly string[] | null;
   readonly theme: Theme;
@@ -64,6 +66,7 @@ export const FIRST_LOOK: Look = {
   ends: {},
   wire: false,
   region: null,
+  regionTake: null,
   curves: null,
   theme: "auto",
   panel: true,

@@ -1,6 +1,7 @@
 /** The time line: what is made, what is here, the range, the playhead; marks where the report has something to say. */
 
 import { clamp, dragged, el, onResize } from "./dom";
+import { goTo, step } from "./hand";
 import { frameText, niceStep } from "./numbers";
 import type { Session } from "./session";
 
@@ -16,15 +17,14 @@ export function makeTimeline(session: Session): HTMLElement {
   const handles = [rangeHandle(session, "first"), rangeHandle(session, "last")];
   const row = el("div", { class: "timeline" }, track, ...handles);
   dragged(track, (share) => {
-    session.player.play(false);
-    session.player.seek(placeAt(session, share));
+    goTo(session, placeAt(session, share));
   });
   track.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
     if (by === undefined || event.shiftKey) return;
     event.preventDefault();
     event.stopPropagation();
-    session.player.step(by);
+    step(session, by);
   });
   let waiting = false;
   const later = (): void => {
@@ -128,11 +128,11 @@ function ticks(session: Session, pen: CanvasRenderingContext2D, width: number, c
   const { numbers } = session.shot;
   if (numbers.length === 0) return;
   const first = numbers[0]!, last = numbers.at(-1)!;
-  const step = Math.max(niceStep(last - first + 1, width / 64), 1);
+  const apart = Math.max(niceStep(last - first + 1, width / 64), 1);
   pen.font = "10.5px system-ui, sans-serif";
   pen.textAlign = "center";
   pen.textBaseline = "top";
-  for (let frame = Math.ceil(first / step) * step; frame <= last; frame += step) {
+  for (let frame = Math.ceil(first / apart) * apart; frame <= last; frame += apart) {
     const middle = shareOf(session, session.shot.at(frame)) * width;
     pen.fillStyle = colour("--tick");
     pen.fillRect(Math.round(middle), 14, 1, 4);
@@ -141,7 +141,7 @@ function ticks(session: Session, pen: CanvasRenderingContext2D, width: number, c
   }
 }
 
-/** Where the report's sentences point: misses and yields of the active take. */
+/** Where the report of the active take points, apart from what was met. */
 function marks(session: Session, pen: CanvasRenderingContext2D, x: (place: number) => number, middle: number, colour: (name: string) => string): void {
   for (const { kind, frame } of session.reports.get(session.look.active)?.sentences ?? []) {
     if (frame === null || kind === "met") continue;

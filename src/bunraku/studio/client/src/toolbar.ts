@@ -24,9 +24,12 @@ export const MODES: readonly ModeChoice[] = [
   { mode: "wipe", word: "Wipe", about: "Two takes, one picture, a divider (5)" },
 ];
 
+const WIRE = "M2 4.5 8 1.8l6 2.7v7L8 14.2l-6-2.7zM2 4.5l6 3 6-3M8 7.5v6.7M2 11.5l6-4 6 4";
+const FRAME = "M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3M5.5 8a2.5 2.5 0 1 0 5 0 2.5 2.5 0 1 0-5 0";
+
 export function makeToolbar(session: Session, say: (text: string) => void): HTMLElement {
   const { store } = session;
-  const wire = button(icon("M2 4.5 8 1.8l6 2.7v7L8 14.2l-6-2.7zM2 4.5l6 3 6-3M8 7.5v6.7M2 11.5l6-4 6 4"), "Wireframe (M)", () => store.set({ wire: !session.look.wire }));
+  const wire = button(icon(WIRE), "Wireframe (M)", () => store.set({ wire: !session.look.wire }));
   const panel = button(icon("M2 3h12v10H2zM10 3v10"), "Side panel (P)", () => store.set({ panel: !session.look.panel }));
   store.watch(["wire", "panel"], (look) => {
     wire.setAttribute("aria-pressed", String(look.wire));
@@ -38,7 +41,7 @@ export function makeToolbar(session: Session, say: (text: string) => void): HTML
     overlayChoice(session),
     el("div", { class: "group", role: "group", "aria-label": "Camera" },
       wire,
-      button(icon("M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3M5.5 8a2.5 2.5 0 1 0 5 0 2.5 2.5 0 1 0-5 0"), "Frame all, or the chosen region (F)", () => session.frameChosen()),
+      button(icon(FRAME), "Frame all, or the chosen region (F)", () => session.frameChosen()),
       button("Front", "From the front (Z)", () => session.orbit.look(0, 0), { class: "word" }),
       button("Side", "From the side (X)", () => session.orbit.look(Math.PI / 2, 0), { class: "word" }),
       button("Top", "From above (Y)", () => session.orbit.look(0, 1.55), { class: "word" })),
@@ -79,23 +82,24 @@ function overlayChoice(session: Session): HTMLElement {
   const choice = el("select", { "aria-label": "Overlay", title: "What is drawn on the result (V)" });
   let listed = "";
   const show = (): void => {
-    const overlays = session.active?.overlays ?? [];
+    const { overlays } = session;
     const names = overlays.map((overlay) => overlay.name).join("\n");
     if (names !== listed || choice.options.length === 0) {
       listed = names;
-      choice.replaceChildren(el("option", { value: "" }, "No overlay"), ...overlays.map(({ name, title, about }) => el("option", { value: name, title: about }, title)));
+      const options = overlays.map(({ name, title, about }) => el("option", { value: name, title: about }, title));
+      choice.replaceChildren(el("option", { value: "" }, "No overlay"), ...options);
     }
-    choice.value = session.look.overlay ?? "";
+    choice.value = session.overlayShown?.name ?? "";
   };
   choice.addEventListener("change", () => session.store.set({ overlay: choice.value || null }));
-  session.store.watch(["overlay", "active"], show);
-  session.on("takes", show);
+  session.store.watch(["overlay"], show);
+  for (const topic of ["takes", "views"] as const) session.on(topic, show);
   return choice;
 }
 
 /** The overlay after the one shown, or before it. */
 export function nextOverlay(session: Session, by: number): void {
-  const names = [null, ...(session.active?.overlays ?? []).map((overlay) => overlay.name)];
+  const names = [null, ...session.overlays.map((overlay) => overlay.name)];
   const at = names.indexOf(session.look.overlay);
   session.store.set({ overlay: names[(Math.max(at, 0) + by + names.length) % names.length] ?? null });
 }

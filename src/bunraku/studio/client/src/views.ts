@@ -31,7 +31,8 @@ export function arrange(look: Look, takes: readonly { name: string; guide_faces:
       { ...full, take: look.other, part: "result", title: name(look.other), clip: [look.split, 1] },
     ];
   }
-  if (mode === "grid") return cells(look.shown.length > 0 ? look.shown : [active], aspect).map((cell) => ({ ...cell, title: name(cell.take) }));
+  if (mode === "grid")
+    return cells(look.shown.length > 0 ? look.shown : [active], aspect).map((cell) => ({ ...cell, title: name(cell.take) }));
   const hasGuide = (takes[active]?.guide_faces ?? 0) > 0;
   if (mode === "side" && hasGuide) {
     const tall = aspect < 0.9;
