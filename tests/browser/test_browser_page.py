@@ -90,6 +90,20 @@ def test_everything_is_reached_with_the_keyboard_alone(tab: Callable[..., Studio
     assert not studio.page.get_by_role("dialog").is_visible()
 
 
+def test_space_plays_after_a_click_and_presses_what_keys_have_led_to(tab: Callable[..., Studio], address: str) -> None:
+    studio = tab().open(address)
+    for name in ("Overlaid", "Front"):
+        studio.button(name).click()
+        studio.press(" ")
+        studio.until("bunraku.playing")
+        studio.press(" ")
+        studio.until("!bunraku.playing")
+    wire = studio.button("Wireframe")
+    wire.focus()
+    studio.press(" ")
+    assert wire.get_attribute("aria-pressed") == "true" and not studio.says("bunraku.playing")
+
+
 def test_every_button_and_slider_has_a_name(tab: Callable[..., Studio], address: str) -> None:
     studio = tab().open(address)
     nameless = studio.page.evaluate(

@@ -177,9 +177,11 @@ def test_wireframe_and_overlaid_guide_draw_something_else(studio: Studio) -> Non
 
 
 def test_curves_are_chosen_from_a_menu(studio: Studio) -> None:
+    """How far the guide is that is met is rounding: it is there to choose, but not shown at first."""
     assert studio.page.locator(".lane").count() == 3
+    assert "Distance" not in studio.page.locator(".lanes").inner_text()
     studio.button("Choose curves").click()
-    studio.page.get_by_role("checkbox", name="Energies: kinetic").check()
+    studio.page.get_by_role("checkbox", name="Distance from the guide: in memory").check()
     assert studio.page.locator(".lane").count() == 4
     studio.press("Escape", "c")
     assert not studio.page.locator(".lanes").is_visible()

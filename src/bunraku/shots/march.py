@@ -33,7 +33,8 @@ def march(
             timings.add(number, seconds(frame))
             index = frame.index + 1
             event = _done(frame, number, prepared)
-            _log.info("frame %g: residual %s m, %d iterations", number, event.residual, event.iterations)
+            away = "" if event.residual is None else f"residual {event.residual} m, "
+            _log.info("frame %g: %s%d iterations", number, away, event.iterations)
             tell(event)
     except (PhysicsStopped, FactorisationError) as error:
         known = isinstance(error, PhysicsStopped)

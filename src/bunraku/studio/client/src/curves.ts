@@ -10,6 +10,8 @@ import type { Session } from "./session";
 import { isWithin, placeOf } from "./shotframes";
 import { palette, placeAt, shareOf } from "./timeline";
 
+/** below it a number on a logarithmic scale is noise [m] */
+const ROUNDING = 1e-6;
 const FIRST_SHOWN = 3;
 
 interface Line {
@@ -40,8 +42,12 @@ function known(session: Session): Curve[] {
   return [...all.values()];
 }
 
+/** Whether a curve is more than rounding: how far a guide is that is met says nothing at a glance. */
+const tells = ({ curve }: Line): boolean => !curve.log || curve.values.some((value) => value !== null && Math.abs(value) > ROUNDING);
+
 const chosen = (session: Session): readonly string[] =>
-  session.look.curves ?? known(session).slice(0, FIRST_SHOWN).map((curve) => curve.name);
+  session.look.curves ??
+  known(session).map(({ name }) => name).filter((name) => lines(session, name).some(tells)).slice(0, FIRST_SHOWN);
 
 export function makeCurves(session: Session): { lanes: HTMLElement; menu: Menu } {
   const root = el("div", { class: "lanes", role: "group", "aria-label": "Curves" });

@@ -65,7 +65,21 @@ function isTyped(event: KeyboardEvent): boolean {
   return presses && (event.key === " " || event.key === "Enter");
 }
 
+/** After a click the keys are the player's again; whoever came to a button by keys keeps it. What opens a sheet keeps it too. */
+function giveBackTheKeys(): void {
+  let pointed = false;
+  document.addEventListener("pointerdown", () => { pointed = true; }, true);
+  document.addEventListener("keydown", () => { pointed = false; }, true);
+  const release = (of: string) => (event: Event): void => {
+    const at = event.target instanceof Element ? event.target.closest<HTMLElement>(of) : null;
+    if (pointed && at !== null && document.activeElement === at) at.blur();
+  };
+  document.addEventListener("click", release("button:not([aria-expanded])"));
+  document.addEventListener("change", release("select, input[type=checkbox]"));
+}
+
 export function listenToKeys(session: Session, say: (text: string) => void): void {
+  giveBackTheKeys();
   document.addEventListener("keydown", (event) => {
     // What was typed is done: the keys are the player's again.
     if (event.target instanceof HTMLInputElement && event.target.type === "text" && (event.key === "Enter" || event.key === "Escape")) event.target.blur();

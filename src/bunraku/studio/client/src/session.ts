@@ -18,6 +18,8 @@ const MEMORY = 400e6;
 
 /** [ms] without change until a picture drawn without a graphics card is drawn again, finer */
 const REST = 350;
+/** share of the take's radius that stays in sight around a region: a few large faces say nothing of where they are */
+const AROUND = 0.35;
 
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
@@ -342,7 +344,7 @@ export class Session {
     const there = region !== null && this.seen.includes(regionTake ?? -1);
     const ball = there ? (this.actors.get(regionTake ?? -1)?.ball(region) ?? null) : null;
     if (ball === null) this.frameAll(now);
-    else this.orbit.frame(ball.centre, 1.4 * ball.radius, now);
+    else this.orbit.frame(ball.centre, Math.max(1.4 * ball.radius, AROUND * (this.active?.radius ?? 0)), now);
   }
 
   frameAll(now = false): void {
