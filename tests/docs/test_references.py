@@ -33,7 +33,7 @@ def test_every_citation_is_in_the_list() -> None:
         path
         for folder in ("src", "tests", "docs")
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".md")
+        if path.suffix in (".py", ".md") and "node_modules" not in path.parts
     ]
     for path in files:
         if path not in (Path(__file__), ROOT / "docs/references.md"):
