@@ -29,19 +29,20 @@ def npm() -> str:
     return found
 
 
-def _run(npm: str, *words: str) -> None:
-    got = subprocess.run([npm, "run", "--silent", *words], cwd=STUDIO / "client", capture_output=True, text=True)
-    assert got.returncode == 0, got.stdout + got.stderr
+def _run(npm: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([npm, "run", "--silent", *words], cwd=STUDIO / "client", capture_output=True, text=True)
 
 
 def test_the_committed_page_is_what_the_sources_build(npm: str, tmp_path: Path) -> None:
-    _run(npm, "build", "--", str(tmp_path / "index.html"))
+    got = _run(npm, "build", "--", str(tmp_path / "index.html"))
+    assert got.returncode == 0, got.stdout + got.stderr
     same = (tmp_path / "index.html").read_bytes() == (STUDIO / "page" / "index.html").read_bytes()
     assert same, "page/index.html is not what client/ builds; try: npm run build in src/bunraku/studio/client"
 
 
 def test_the_sources_pass_the_type_checker(npm: str) -> None:
-    _run(npm, "check")
+    got = _run(npm, "check")
+    assert got.returncode == 0, got.stdout + got.stderr
 
 
 def test_the_page_is_one_file_with_the_licence_of_what_it_holds() -> None:
@@ -53,4 +54,5 @@ def test_the_page_is_one_file_with_the_licence_of_what_it_holds() -> None:
 
 
 def test_frames_are_fetched_ahead_within_bounds(npm: str) -> None:
-    _run(npm, "test")
+    got = _run(npm, "test")
+    assert got.returncode == 0, got.stdout + got.stderr

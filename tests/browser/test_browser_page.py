@@ -154,6 +154,7 @@ def test_a_film_can_be_left(tab: Callable[..., Studio], address: str) -> None:
     studio.button("Leave the film").click()
     studio.page.get_by_text("The film was left.").wait_for()
     studio.button("Draw every frame").wait_for()
+    assert studio.button("Leave the film").count() == 0 and studio.says("bunraku.frame") == 1
 
 
 @contextmanager

@@ -137,7 +137,8 @@ def test_a_sentence_leads_to_its_frame(studio: Studio) -> None:
     sentence.click()
     studio.until(f"bunraku.frame === {told.split(' ')[1]} && bunraku.look.region !== null && bunraku.ready")
     studio.until(f"bunraku.camera.reach < {0.95 * camera['reach']}")
-    studio.page.wait_for_timeout(500)
+    assert studio.says("bunraku.frame") == float(told.split(" ")[1])
+    assert studio.says("bunraku.camera.target") != camera["target"]  # the region, not the whole
     studio.keep("sentence")
 
 

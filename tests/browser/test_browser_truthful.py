@@ -75,6 +75,7 @@ def test_the_scale_grows_with_a_run(run: PretendedRun) -> None:
     assert _upper_end(studio) == before != "28.3"
     run.make(16)  # the server looks again at each power of two
     studio.until("document.querySelector('.legend input:last-of-type').value === '28.3'")
+    assert studio.says("bunraku.takes[0].ready") == 16
     assert _upper_end(studio) == "28.3"
 
 
@@ -85,6 +86,7 @@ def test_one_failure_does_not_end_following(run: PretendedRun) -> None:
     studio.page.get_by_text("A frame is damaged.").wait_for()
     run.make(12)
     studio.until("bunraku.frame === 12")
+    assert studio.says("bunraku.takes[0].ready") == 12
     studio.complaints[:] = [said for said in studio.complaints if "Failed to load resource" not in said]
 
 
@@ -235,6 +237,7 @@ def test_what_is_said_of_a_vertex_goes_when_the_picture_changes(twins: Studio) -
         probe.wait_for(state="visible")
         twins.press(key)
         probe.wait_for(state="hidden", timeout=4000)
+        assert not probe.is_visible(), key
 
 
 def test_an_end_of_the_scale_that_is_not_typed_over_stays_as_it_is(twins: Studio) -> None:

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
+from turning import turning
 
 from bunraku import Animation
 from bunraku.cli import main
 from bunraku.io import write_animation
-from bunraku.scenes import box_mesh
 
 SHOT = """\
 [object.box]
@@ -21,17 +20,6 @@ mesh = { levels = 1 }
 [output]
 preview = false
 """
-
-
-def turning(frame_count: int, turn: float = 0.08) -> Animation:
-    """Eight vertices; the top turns by `turn` [rad] a frame."""
-    mesh = box_mesh()
-    points = np.repeat(mesh.rest[None], frame_count, axis=0)
-    c, s = np.cos(turn * np.arange(frame_count)), np.sin(turn * np.arange(frame_count))
-    x, z = mesh.rest[4:, 0], mesh.rest[4:, 2]
-    points[:, 4:, 0] = c[:, None] * x + s[:, None] * z
-    points[:, 4:, 2] = c[:, None] * z - s[:, None] * x
-    return Animation(mesh, np.arange(1, frame_count + 1) / 24.0, points)
 
 
 @dataclass(frozen=True)

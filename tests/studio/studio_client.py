@@ -11,24 +11,12 @@ from urllib.parse import quote
 
 import numpy as np
 import tomli_w
+from turning import turning
 
-from bunraku import Animation
 from bunraku.io import write_animation
-from bunraku.scenes import box_mesh
 from bunraku.studio import StudioServer
 
 PAGE = b'<!doctype html><title>page</title><style nonce="__NONCE__"></style><script nonce="__NONCE__"></script>'
-
-
-def turning(frame_count: int, turn: float = 0.08) -> Animation:
-    """Eight vertices; the top turns by `turn` [rad] a frame."""
-    mesh = box_mesh()
-    points = np.repeat(mesh.rest[None], frame_count, axis=0)
-    c, s = np.cos(turn * np.arange(frame_count)), np.sin(turn * np.arange(frame_count))
-    x, z = mesh.rest[4:, 0], mesh.rest[4:, 2]
-    points[:, 4:, 0] = c[:, None] * x + s[:, None] * z
-    points[:, 4:, 2] = c[:, None] * z - s[:, None] * x
-    return Animation(mesh, np.arange(1, frame_count + 1) / 24.0, points)
 
 
 def write_shot(folder: Path, frames: int = 6, **tables: Any) -> Path:
