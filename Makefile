@@ -4,7 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BLENDER := .venv-blender
+# Tests start hundreds of short processes: compiled files are kept whatever the machine's default is.
+unexport PYTHONDONTWRITEBYTECODE
 BLENDER_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
+
+# Neighbouring tests go to one worker (worksteal): what a module's tests share is made once, not once a worker.
+# Tests run a process a core. NumPy's BLAS would start as many threads in each, which spin while they wait for work.
+test test-slow test-studio: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test test-slow test-blender test-studio lint types docs verification clean
 
@@ -14,11 +20,11 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/pytest -n auto --maxprocesses 4
+	$(BIN)/pyright --pythonpath $(BIN)/python --threads 2
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(READY)
-	$(BIN)/pytest -m slow -n auto --maxprocesses 4
+	$(BIN)/pytest -m slow -n auto --maxprocesses 4 --dist worksteal
 
 test-blender: $(READY) $(BLENDER)/.ready
 	BUNRAKU_BLENDER_PYTHON=$(BLENDER)/bin/python $(BIN)/pytest -m blender

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,11 @@ settings.load_profile("bunraku")
 
 
 def pytest_configure() -> None:
-    """Before any worker begins, kernels that call changed ones of other files are thrown away."""
+    """Before any worker begins, kernels that call changed ones of other files are thrown away.
+
+    Bodies that tests make are kept apart from the user's own.
+    """
+    os.environ.setdefault("BUNRAKU_CACHE", str(Path(tempfile.gettempdir()) / "bunraku-test-cache"))
     if "PYTEST_XDIST_WORKER" not in os.environ:
         forget_stale(Path(__file__).resolve().parents[1] / "src" / "bunraku")
 

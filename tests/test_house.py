@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -31,7 +33,10 @@ MUST_NOT_KNOW = {
 }
 """the table's last column, where it says more than the order does"""
 
-HEAVY = {"pxr": 5, "PIL": 4, "imageio_ffmpeg": 1, "qdldl": 1, "ipctk": 1, "wildmeshing": 1, "pytetwild": 1, "dask": 2}
+DOORSTEP = ("bunraku.__version__", "bunraku.opening.on_demand")
+"""what every room may take from the root"""
+
+HEAVY = {"pxr": 6, "PIL": 4, "imageio_ffmpeg": 1, "qdldl": 1, "ipctk": 1, "wildmeshing": 1, "pytetwild": 1, "dask": 2}
 """package: in how many files it may be imported"""
 
 
@@ -70,7 +75,7 @@ def forbidden(room: str, imports: list[str]) -> list[str]:
     wrong = []
     for name in imports:
         parts = name.split(".")
-        if parts[0] != "bunraku" or name == "bunraku.__version__":
+        if parts[0] != "bunraku" or name in DOORSTEP:
             continue
         if len(parts) == 1 or parts[1] not in allowed:  # the whole package, another room, or the root's own names
             wrong.append(name)
@@ -81,7 +86,7 @@ def test_every_room_is_in_the_table() -> None:
     """A new room needs a place in the order before anything may import it."""
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert rooms <= set(ROOMS)
-    assert {path.name for path in SOURCE.glob("*.py")} <= {"__init__.py", "__main__.py"}
+    assert {path.name for path in SOURCE.glob("*.py")} <= {"__init__.py", "__main__.py", "opening.py"}
 
 
 def test_arrows_point_up() -> None:
@@ -132,6 +137,18 @@ def test_libraries_do_not_print() -> None:
     assert [place for place in printing if not place.startswith("cli/")] == []
 
 
+def test_names_offered_on_demand_are_no_modules_of_their_package() -> None:
+    """A module, once imported, is its package's attribute and would hide the name that is asked for."""
+    lazy = [path for path in SOURCE.rglob("__init__.py") if "on_demand(" in path.read_text()]
+    hidden = [
+        f"{_name(init)}: {name}"
+        for init in lazy
+        for name in import_module(".".join(["bunraku", *init.parent.relative_to(SOURCE).parts])).__all__
+        if (init.parent / name).is_dir() or (init.parent / f"{name}.py").exists()
+    ]
+    assert len(lazy) == 3 and hidden == []
+
+
 @pytest.mark.parametrize("package", HEAVY)
 def test_heavy_packages_live_in_few_files(package: str) -> None:
     """So that a missing or changed one is one file's problem."""
@@ -144,3 +161,44 @@ def test_every_public_room_says_what_it_holds() -> None:
     for init in SOURCE.glob("*/__init__.py"):
         if init.read_text().strip():  # else the room is still empty
             assert ast.get_docstring(ast.parse(init.read_text())), init
+
+
+def test_docstrings_speak_of_arguments_that_exist() -> None:
+    """As the documentation asks: one argument a line, by the name it has."""
+    strangers = [
+        f"{_name(path)}:{node.lineno}: {named}"
+        for path in _files()
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for named in _described(ast.get_docstring(node) or "") - _arguments(node)
+    ]
+    assert not strangers, strangers
+
+
+def _described(docstring: str) -> set[str]:
+    """Names that a docstring's `Args:` describes."""
+    _, _, after = docstring.partition("Args:\n")
+    lines = itertools.takewhile(lambda line: line.startswith("    ") or not line, after.splitlines())
+    return {line.partition(":")[0].strip() for line in lines if line[4:5].strip()}
+
+
+def _arguments(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
+    """Names of a function's arguments, or of what a class is made from."""
+    if isinstance(node, ast.ClassDef):
+        fields = {
+            part.target.id
+            for part in node.body
+            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)
+        }
+        made = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+        return fields.union(*map(_arguments, made))
+    given = node.args
+    several = [part for part in (given.vararg, given.kwarg) if part]
+    return {part.arg for part in [*given.posonlyargs, *given.args, *given.kwonlyargs, *several]}
+
+
+def test_arguments_that_share_a_line_are_found() -> None:
+    assert _described("Run.\n\nArgs:\n    a, b: both.\n    c: one\n        more: words.\n\nReturns:\n    d: e\n") == {
+        "a, b",
+        "c",
+    }

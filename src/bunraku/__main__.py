@@ -1,6 +1,6 @@
 """`python -m bunraku` is `bunraku`."""
 
-from bunraku.cli import main
+from bunraku.cli import program
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(program())

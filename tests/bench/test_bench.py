@@ -56,6 +56,17 @@ def test_the_command_prints_the_lines_of_a_table(
     assert given == [2]
 
 
+def test_one_slab_is_asked_for_of_wavelength_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "step", "--ratio", "30")
+    assert code == 2 and not out and "bench step: --ratio is for 'wavelength'" in err
+    code, out, err = said(capsys, "--thickness", "0.1")
+    assert code == 2 and not out and "bench: --thickness is for 'wavelength'" in err
+    code, out, err = said(capsys, "wavelength", "--ratio", "1e300")
+    assert code == 2 and not out and "--ratio: ratio must be a number (got '1e+300')" in err
+    code, out, err = said(capsys, "wavelength", "--thickness", "0")
+    assert code == 2 and "thickness must be a number (got '0.0'); allowed: above 0 m" in err and "Traceback" not in err
+
+
 def test_an_unknown_solver_is_one_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUNRAKU_SOLVER", "foo")
     code, out, err = said(capsys, "step")

@@ -182,7 +182,7 @@ def test_curves_are_chosen_from_a_menu(studio: Studio) -> None:
     assert studio.page.locator(".lane").count() == 3
     assert "Distance" not in studio.page.locator(".lanes").inner_text()
     studio.button("Choose curves").click()
-    studio.page.get_by_role("checkbox", name="Distance from the guide: in memory").check()
+    studio.page.get_by_role("checkbox", name="Distance from what was directed: in memory").check()
     assert studio.page.locator(".lane").count() == 4
     studio.press("Escape", "c")
     assert not studio.page.locator(".lanes").is_visible()

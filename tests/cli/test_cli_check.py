@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bunraku.geometry import examine
-from bunraku.io import read_surface, write_mesh
+from bunraku.geometry import TetMesh, examine
+from bunraku.io import read_surface, read_tets, write_mesh
 from bunraku.scenes import box_mesh
 
 DATA = Path(os.environ.get("BUNRAKU_TEST_DATA") or Path(__file__).resolve().parents[2] / "../shared/data").resolve()
@@ -93,7 +93,7 @@ def test_repair_refuses_to_overwrite(broken: Path, bunraku) -> None:
         (("broken.obj", "--repair", "x.obj", "--remesh", "-1"), "above zero"),
         (("broken.obj", "--repair", "x.obj", "--remesh", "nan"), "above zero"),
         (("broken.obj", "--repair", "no/such/folder/x.obj"), "the folder does not exist"),
-        (("solid.msh", "--repair", "x.obj"), "cannot be mended"),
+        (("solid.msh", "--repair", "x.obj"), "cannot hold a mended solid"),
     ],
 )
 def test_refusals_are_one_sentence(broken: Path, bunraku, words: tuple[str, ...], said: str) -> None:
@@ -122,6 +122,17 @@ def test_solids_are_counted(bunraku) -> None:
         pytest.skip(f"third-party test data is not there: {DATA}; BUNRAKU_TEST_DATA says where it is")
     code, out, _ = bunraku("check", str(DATA / "tets/bar_2523.msh"))
     assert code == 0 and "886 points, 2523 tetrahedra, a surface of 1618 triangles" in out
+
+
+def test_solids_are_mended(tmp_path: Path, bunraku) -> None:
+    """A node lies in the plane of three others: refused, and with --repair a copy without that tetrahedron."""
+    rest = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
+    write_mesh(tmp_path / "flat.msh", TetMesh(rest, np.array([[0, 1, 2, 3], [1, 4, 2, 0]])))
+    code, out, err = bunraku("check", str(tmp_path / "flat.msh"), "--unit", "m")
+    assert code == 2 and "1 tetrahedra have no volume" in out and "without volume" in err
+    code, out, _ = bunraku("check", str(tmp_path / "flat.msh"), "--unit", "m", "--repair", str(tmp_path / "good.msh"))
+    assert code == 0 and "1 tetrahedra without volume to speak of were left out" in out
+    assert np.array_equal(read_tets(tmp_path / "good.msh").rest, rest[:4])
 
 
 @pytest.mark.parametrize("faces", ["f 1 2 3\nf 2 3 4\n", "f 1 1 1\n"])

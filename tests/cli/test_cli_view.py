@@ -189,7 +189,14 @@ def _over(run: Served) -> None:
     time.sleep(0.3)
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT] * 2, [signal.SIGTERM, signal.SIGINT]])
+@pytest.mark.parametrize(
+    "signals",
+    [
+        pytest.param([signal.SIGTERM], marks=pytest.mark.slow),
+        pytest.param([signal.SIGINT] * 2, marks=pytest.mark.slow),
+        [signal.SIGTERM, signal.SIGINT],
+    ],
+)
 def test_however_a_watched_run_is_left_it_keeps_its_exit_code(folder, served, signals: list[signal.Signals]):
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
     _over(run)
@@ -198,6 +205,16 @@ def test_however_a_watched_run_is_left_it_keeps_its_exit_code(folder, served, si
         time.sleep(0.05)
     code, _, err = run.end(signals[-1])
     assert code == 0 and "Traceback" not in err
+
+
+def test_impatient_signals_spoil_no_exit_code(folder, served):
+    run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
+    _over(run)
+    while run.process.poll() is None:  # from the first, which ends it, to the interpreter's own end
+        run.process.send_signal(signal.SIGINT)
+        time.sleep(0.002)
+    _, err = run.process.communicate()
+    assert run.process.returncode == 0 and "Traceback" not in err
 
 
 def test_what_is_noticed_after_a_run_is_told_as_during_it(folder, served):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -90,8 +90,8 @@ def _count(which: Flags) -> int:
     return int(np.count_nonzero(which))
 
 
-def look(scene: Closing, frames: Sequence[Frame]) -> Seen:
-    """At every frame, and for the sheet itself between them."""
+def look(scene: Closing, frames: Sequence[Frame], ways: Iterable[tuple[Points, Points]] | None = None) -> Seen:
+    """At every frame, and for the sheet itself between them: straight from frame to frame, or on other `ways`."""
     faces, own, free, caught = scene.faces(), 0, 0, 0
     count = len(scene.shell.faces)
     for frame in frames:
@@ -103,7 +103,9 @@ def look(scene: Closing, frames: Sequence[Frame]) -> Seen:
         caught += _count(met & held)
         planes = [one for one in scene.things if isinstance(one, Plane)]
         free += sum(_count(((frame.points - p.point) @ p.normal <= 0.0) & ~pinched) for p in planes)
-    own += sum(len(passings(a.points, b.points, scene.shell.faces)) for a, b in pairwise(frames))
+    between = ((a.points, b.points) for a, b in pairwise(frames)) if ways is None else ways
+    n = scene.shell.point_count
+    own += sum(len(passings(begin[:n], end[:n], scene.shell.faces)) for begin, end in between)
     return Seen(np.array([scene.pinched(frame).sum() for frame in frames]), own, free, caught)
 
 

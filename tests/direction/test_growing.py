@@ -40,7 +40,7 @@ def no_lift(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_lift")
-@pytest.mark.parametrize("radius", [0.09, 0.06])
+@pytest.mark.parametrize("radius", [0.09, pytest.param(0.06, marks=pytest.mark.slow)])
 def test_a_body_grows_into_a_garment_that_it_cuts(radius: float, caplog: pytest.LogCaptureFixture) -> None:
     """A tube narrower than the capsule, longer at one end: it is stretched around it, then goes with it."""
     x, faces = tube(radius, -0.15, 0.35)

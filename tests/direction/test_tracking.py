@@ -185,6 +185,7 @@ BOX = still(sheet(1, 1))
         ({"gravity": (0, -9.81)}, "gravity must be three finite numbers"),
         ({"gravity": (0, np.nan, 0)}, "gravity must be three finite numbers"),
         ({"substeps": 0}, "substeps must be a whole number above zero"),
+        ({"substeps": 10_001}, "substeps are too many .*10001.*allowed: 1 to 10000"),
         ({"substeps": 1.5}, "substeps must be a whole number"),
         ({"substeps": True}, "substeps must be a whole number"),
         ({"iterations": 0}, "iterations must be a whole number"),

@@ -95,3 +95,44 @@ def test_a_fold_beyond_a_half_turn_is_followed() -> None:
     assert outcome is Outcome.CONVERGED and angle == pytest.approx(4.0, abs=1e-5)
     outcome, _ = turned(follows=False)
     assert outcome is Outcome.LINE_SEARCH_FAILED
+
+
+@dataclass(frozen=True)
+class Bent:
+    """½ |x − 1|² + b |x − 1|⁴, whose Hessian at the start is that of everywhere if b = 0."""
+
+    b: float
+
+    def value(self, x: Points, multipliers: Vector) -> float:
+        square = float(np.sum((x - 1.0) ** 2))
+        return 0.5 * square + self.b * square**2
+
+    def gradient(self, x: Points, multipliers: Vector) -> Points:
+        return (x - 1.0) * (1.0 + 4.0 * self.b * float(np.sum((x - 1.0) ** 2)))
+
+    def distance(self, x: Points) -> float:
+        return 0.0
+
+    def follow(self, x: Points) -> None:
+        pass
+
+    def revise(self, x: Points, multipliers: Vector) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(("b", "most"), [(0.0, 1), (1e-4, 1), (0.3, 20)])
+def test_a_second_factor_is_made_only_where_the_first_no_longer_leads_there(b: float, most: int) -> None:
+    """A long first step that arrives leaves nothing for another factor to do; one that does not gets another."""
+    problem, made = Bent(b), []
+
+    def direction(x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool):
+        if fresh:
+            away = (x - 1.0).reshape(-1)
+            square = float(away @ away)
+            made.append((1.0 + 4.0 * b * square) * np.eye(3) + 8.0 * b * np.outer(away, away))
+        return -np.linalg.solve(made[-1], gradient.reshape(-1)).reshape(-1, 3), multipliers
+
+    run = Progress(np.zeros((1, 3)), np.zeros(0))
+    assert minimise(problem, direction, run, NewtonSettings(tolerance=1e-6)) is Outcome.CONVERGED
+    assert run.x == pytest.approx(np.ones((1, 3)), abs=1e-6)
+    assert run.factorisations == len(made) and (len(made) == 1 if most == 1 else 1 < len(made) <= most)

@@ -15,16 +15,22 @@ from bunraku.energies import (
     Blowing,
     Drag,
     DragEnergy,
+    DrawnEnergy,
     EnclosedGas,
+    Foundation,
     Gas,
     GravityEnergy,
+    MassDamping,
     Membrane,
+    Placed,
+    PlacedEnergy,
     Pressure,
+    Solid,
     StrainLimit,
     Wind,
 )
-from bunraku.geometry import TriMesh, chambers, lumped_mass
-from bunraku.materials import MaterialBlend, ShellMaterial
+from bunraku.geometry import TriMesh, chambers, lumped_mass, tet_bar
+from bunraku.materials import MaterialBlend, ShellMaterial, SolidLaw, SolidMaterial
 from bunraku.motion import Curve, RestShapes
 from bunraku.testing import (
     Probe,
@@ -34,6 +40,7 @@ from bunraku.testing import (
     icosphere,
     implementations,
     shell_probes,
+    solid_probes,
 )
 
 
@@ -58,6 +65,41 @@ DT = 0.01
 BALL = icosphere(0, 0.15)
 """twelve vertices, as many as the cloth has"""
 ROOM = chambers(BALL)
+
+
+BAR = tet_bar((2, 1, 1), (0.3, 0.15, 0.15))
+"""twelve vertices, as many as the cloth has"""
+CUBE = tet_bar((1, 1, 1), (0.15, 0.15, 0.15))
+
+
+def solid(law: SolidLaw, poisson: float, damping: float = 0.0) -> Case:
+    """A bar of tetrahedra; with damping in a step that began at another shape."""
+    source = Solid(BAR, SolidMaterial(2e4, poisson, 400.0, damping, law=law))
+    before = BAR.rest + 0.03 * np.random.default_rng(77).uniform(-1, 1, BAR.rest.shape)
+    energy = source.at(State(0.0, before.reshape(-1), np.zeros(before.size)), DT)
+    return Case(energy, None if damping else BAR.rest, probes=solid_probes(BAR))
+
+
+def _foundation(mesh: TriMesh, places: Points) -> Foundation:
+    """Stiffer on some faces than on others."""
+    share = np.linspace(1.0, 3.0, len(mesh.faces))
+    return Foundation(mesh, 4e3 * share, 20.0 * share, lambda time: places)
+
+
+def dragged() -> Case:
+    """A bar that its mass slows down, in a step that began at rest."""
+    source = MassDamping(BAR, SolidMaterial(1e4, mass_damping=0.5), consistent=True)
+    energy = source.at(State(0.0, BAR.rest.reshape(-1), np.zeros(BAR.rest.size)), DT)
+    return Case(energy, BAR.rest, rigid=False, probes=solid_probes(BAR))
+
+
+def placed_cube() -> Case:
+    """The eight points of a cube, the third to the tenth of twelve."""
+    energy = Solid(CUBE, SolidMaterial(2e4, 0.3, 400.0, law="neohookean")).elastic(0.0)
+    rest = np.concatenate([BAR.rest[:2], CUBE.rest, BAR.rest[10:]])
+    return Case(
+        PlacedEnergy(energy, 2, 8, 12), rest, probes=[replace(p, x=p.x - BAR.rest + rest) for p in solid_probes(BAR)]
+    )
 
 
 GALE = Wind((8.0, -1.0, 20.0), turbulence=0.3, size=0.2)
@@ -108,6 +150,38 @@ FIXTURES: dict[str, dict[str, Maker]] = {
         "hinge": lambda mesh, material, state: Case(Bending(mesh, material, plate=False).elastic(0.0), mesh.rest),
         "hinge, damped": lambda mesh, material, state: Case(Bending(mesh, material, plate=False).at(state, DT)),
     },
+    "SolidEnergy": {
+        "corotational": lambda mesh, material, state: solid("corotational", 0.3),
+        "corotational, hardly compressible": lambda mesh, material, state: solid("corotational", 0.48),
+        "corotational, auxetic": lambda mesh, material, state: solid("corotational", -0.5),
+        "corotational, damped": lambda mesh, material, state: solid("corotational", 0.4, 0.02),
+        "neohookean": lambda mesh, material, state: solid("neohookean", 0.3),
+        "neohookean, hardly compressible": lambda mesh, material, state: solid("neohookean", 0.48),
+        "neohookean, auxetic": lambda mesh, material, state: solid("neohookean", -0.5),
+        "neohookean, damped": lambda mesh, material, state: solid("neohookean", 0.4, 0.02),
+    },
+    "DrawnEnergy": {
+        "places in two tetrahedra": lambda mesh, material, state: Case(
+            DrawnEnergy.of(
+                BAR.tets,
+                BAR.point_count,
+                np.array([0, 0, 3]),
+                np.array([[1, 0, 0, 0], [0.4, 0.3, 0.2, 0.1], [1.5, -0.5, 0, 0]]),
+                np.array([[0.1, 0.2, 0.3], [0.0, 0.1, 0.0], [0.3, 0.0, 0.1]]),
+                np.array([3.0, 5.0, 2.0]),
+            ),
+            rigid=False,
+            probes=solid_probes(BAR),
+        ),
+    },
+    "FoundationEnergy": {
+        "a skin away from its interior": lambda mesh, material, state: Case(
+            _foundation(mesh, state.q.reshape(-1, 3)).at(state, DT), rigid=False
+        ),
+        "a skin on it": lambda mesh, material, state: Case(
+            _foundation(mesh, mesh.rest).at(state, DT), rest=mesh.rest, rigid=False
+        ),
+    },
     "GravityEnergy": {
         "weight": lambda mesh, material, state: Case(
             GravityEnergy(lumped_mass(mesh), np.array([0.3, -9.81, 1.0])), rigid=False
@@ -121,6 +195,8 @@ FIXTURES: dict[str, dict[str, Maker]] = {
             DragEnergy(lumped_mass(mesh), mesh.rest, DT), rest=mesh.rest, rigid=False
         ),
     },
+    "MassDragEnergy": {"consistent": lambda mesh, material, state: dragged()},
+    "PlacedEnergy": {"a cube among twelve points": lambda mesh, material, state: placed_cube()},
     "WindEnergy": {
         "gale": lambda mesh, material, state: Case(Blowing(mesh, material, GALE).at(state, DT), rigid=False),
         "still air": lambda mesh, material, state: Case(
@@ -145,9 +221,16 @@ SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "StrainLimit": lambda mesh, material: StrainLimit(mesh, limited(mesh)),
     "Bending": Bending,
     "Drag": Drag,
+    "Solid": lambda mesh, material: Solid(BAR, SolidMaterial(1e4, stiffness_damping=0.01)),
+    "Placed": lambda mesh, material: Placed(Solid(CUBE, SolidMaterial(1e4, stiffness_damping=0.01)), 2, 8, 12),
+    "MassDamping": lambda mesh, material: MassDamping(BAR, SolidMaterial(1e4, mass_damping=0.5)),
+    "DrawnEnergy": lambda mesh, material: DrawnEnergy.of(
+        BAR.tets, 12, np.array([1]), np.full((1, 4), 0.25), np.zeros((1, 3)), np.ones(1)
+    ),
     "Pressure": lambda mesh, material: Pressure(ROOM, Curve.of([[0, 100.0], [1, 300.0]]), 12),
     "Blowing": lambda mesh, material: Blowing(mesh, material, GALE),
     "EnclosedGas": lambda mesh, material: _held_gas(),
+    "Foundation": lambda mesh, material: _foundation(mesh, mesh.rest),
     "GravityEnergy": lambda mesh, material: GravityEnergy(lumped_mass(mesh), np.array([0.0, -9.81, 0.0])),
 }
 

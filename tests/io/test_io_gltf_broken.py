@@ -255,7 +255,7 @@ def bombs() -> dict[str, Made]:
 def test_small_files_stay_small(tmp_path: Path, kind: str) -> None:
     path = bombs()[kind].glb(tmp_path / "a.glb")
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         read_gltf(path, None, None)
     except InputError as error:
@@ -263,4 +263,4 @@ def test_small_files_stay_small(tmp_path: Path, kind: str) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100e6 + 300 * path.stat().st_size
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0

@@ -61,6 +61,17 @@ def test_assembly_is_the_sum_of_the_blocks(system: tuple[list[Stencil], list[Arr
     assert np.array_equal(pattern.indices[pattern.indptr[:-1]], np.arange(size))  # the diagonal comes first
 
 
+@pytest.mark.parametrize("first", [0, 2])
+def test_rows_of_many_neighbours_are_summed_three_by_three(first: int) -> None:
+    """Two wide elements that share most of their unknowns: one is the other one place on, or the very same."""
+    rows = np.stack([np.arange(8), np.arange(first, first + 8)])
+    block = np.random.default_rng(0).normal(size=(2, 8, 8))
+    stencil, blocks = Stencil(rows), block + block.transpose(0, 2, 1)
+    pattern = Pattern.of([stencil], 11)
+    exact = dense_sum([stencil], [blocks], 11)
+    assert unpacked(pattern, pattern.assemble([blocks])) == pytest.approx(exact, abs=1e-13)
+
+
 def test_the_same_buffer_gives_the_same_values() -> None:
     stencils = [Stencil(np.array([[0, 1], [1, 2]]))]
     pattern = Pattern.of(stencils, 3)

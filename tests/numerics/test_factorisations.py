@@ -53,6 +53,34 @@ def test_every_backend_solves_and_counts_signs(backend: str, single: bool) -> No
     assert solver.name
 
 
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name in ("mkl", "light")])
+def test_what_is_no_number_does_not_end_the_process(backend: str) -> None:
+    """PARDISO's matching reads where nothing is when it meets one."""
+    indptr, indices, values = upper(quasi_definite(20, 10))
+    solver = choose(backend, threads=1, pivoting=True)
+    solver.analyse(indptr, indices)
+    with pytest.raises(FactorisationError, match="no numbers"):
+        solver.factor(np.where(np.arange(len(values)) % 7, values, np.nan))
+    solver.factor(values)
+    assert solver.inertia() == (20, 10)
+
+
+@pytest.mark.parametrize(("backend", "single"), SINGLE)
+def test_many_right_hand_sides_are_solved_row_by_row(backend: str, single: bool) -> None:
+    """Rows as good as one by one, none at all is nothing; one alone still works afterwards."""
+    matrix = quasi_definite(20, 10)
+    solver = choose(backend, threads=1, single=single)
+    indptr, indices, values = upper(matrix)
+    solver.analyse(indptr, indices)
+    solver.factor(values)
+    rows = np.random.default_rng(2).normal(size=(5, 30))
+    found = solver.solve(np.asfortranarray(rows))
+    level = 1e-4 if single else 1e-12
+    assert found == pytest.approx(np.linalg.solve(matrix, rows.T).T, abs=level)
+    assert found[3] == pytest.approx(solver.solve(rows[3]), abs=level)
+    assert solver.solve(np.zeros((0, 30))).shape == (0, 30)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_positive_matrices(backend: str) -> None:
     matrix = _positive(np.random.default_rng(3), 15)
@@ -255,6 +283,35 @@ def test_conditions_on_a_few_unknowns_do_not_cost_single_precision_its_digits(
     assert 3 * good <= 2 * solves()
 
 
+@pytest.mark.parametrize("backend", [name for name, single in SINGLE if single])
+@pytest.mark.parametrize("moved", [0.0, 1e-3])
+def test_pins_are_met_by_the_first_solve(backend: str, moved: float) -> None:
+    """What −δ leaves them short by is put right without another one; and what others ask of them is refined."""
+    n = 400
+    pairs, pinned = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1), np.arange(0, n, 40)
+    mean = np.zeros((1, n))
+    mean[0, 30:50] = 0.05  # a condition on a pinned unknown and its neighbours
+    jacobian: Any = sparse.csr_array(np.concatenate([np.eye(n)[pinned], mean]))
+    counted = Counted(choose(backend, threads=1, single=True))
+    stencils = [Stencil(np.arange(n)[:, None]), Stencil(pairs[:, :1], pairs[:, 1:])]
+    saddle = SaddleSystem(stencils, n, jacobian, counted, single=True)
+    blocks = [np.full((n, 1, 1), 2.01), np.full((n - 1, 1, 1), -1.0)]
+    saddle.factor(blocks, np.full(len(pinned) + 1, np.inf))
+    generator = np.random.default_rng(4)
+    f, c = generator.normal(size=n), np.append(moved * generator.normal(size=len(pinned)), 0.0)
+    rough = saddle.solve(f, c, rounds=1)
+    assert rough.primal[pinned] == pytest.approx(c[:-1], abs=1e-15)
+    matrix = 2.01 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    primal, multipliers = bordered(matrix, jacobian.toarray(), np.full(len(c), np.inf), f, c)
+    assert rough.primal == pytest.approx(primal, abs=1e-4 * np.abs(primal).max())
+    found = saddle.solve(f, c)
+    assert found.error <= 1e-11 and found.multipliers == pytest.approx(multipliers, abs=1e-9)
+    alone = SaddleSystem(stencils, n, jacobian[: len(pinned)], counted, single=True)
+    alone.factor(blocks, np.full(len(pinned), np.inf))
+    counted.solves = 0
+    assert alone.solve(f, c[:-1], rounds=1).error <= 1e-3 and counted.solves == 1
+
+
 @pytest.mark.parametrize("rounds", [1, 12])
 def test_a_wrong_solution_is_noticed_and_found_again_in_double(rounds: int) -> None:
     """Also where the first usable solution is asked for: no direction may be taken on a factor's word."""
@@ -300,3 +357,26 @@ def test_a_factor_released_in_the_middle_of_another_call_does_no_harm(monkeypatc
     other.release()  # type: ignore[attr-defined]
     own.factor(matrix.data)
     assert set_to == [1]
+
+
+def test_a_solve_asked_for_again_more_exactly_goes_on_to_the_same_bytes() -> None:
+    """Pins of a chain, with forces: a usable solution first, then the exact one; a new factor begins anew."""
+    n, pins = 60, np.array([0, 1, 59])
+    pairs = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    stencils = [Stencil(np.arange(n)[:, None]), Stencil(pairs[:, :1], pairs[:, 1:])]
+    blocks = [np.full((n, 1, 1), 2.1), np.full((n - 1, 1, 1), -1.0)]
+    jacobian: Any = sparse.csr_array((np.ones(3), (np.arange(3), pins)), shape=(3, n))
+    f, c = np.random.default_rng(0).normal(size=n), np.zeros(3)
+    counted = Counted(choose(threads=1, single=True))
+    saddle = SaddleSystem(stencils, n, jacobian, counted, single=True)
+    saddle.factor(blocks, np.full(3, np.inf))
+    whole = saddle.solve(f, c)
+    taken = counted.solves
+    saddle.refactor()
+    usable = saddle.solve(f, c, rounds=1)
+    between = counted.solves
+    exact = saddle.solve(f, c)
+    assert counted.solves - taken == taken and between < counted.solves
+    assert np.array_equal(exact.primal, whole.primal) and np.array_equal(exact.multipliers, whole.multipliers)
+    assert np.abs(exact.primal[pins]).max() <= 1e-11 * np.abs(exact.primal).max()
+    assert usable.primal == pytest.approx(whole.primal, abs=1e-3 * np.abs(whole.primal).max())

@@ -15,7 +15,18 @@ import pytest
 from PIL import Image as PillowImage
 
 from bunraku.contracts import InputError, OutputError
-from bunraku.render import Image, contact_sheet, moments, rows_sheet, side_by_side, write_png, write_video, write_webp
+from bunraku.render import (
+    GAP,
+    Image,
+    above_each_other,
+    contact_sheet,
+    moments,
+    rows_sheet,
+    side_by_side,
+    write_png,
+    write_video,
+    write_webp,
+)
 from bunraku.render.video import frame_rate
 
 
@@ -192,6 +203,23 @@ def test_webp_loops_keeps_time_and_fits(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         write_webp(tmp_path / "never.webp", [], 24)
     assert sorted(os.listdir(tmp_path)) == ["free.webp", "tight.webp"]
+
+
+def test_above_each_other_has_the_guide_above() -> None:
+    upper, lower = np.full((40, 200, 3), 10, np.uint8), np.full((50, 200, 3), 240, np.uint8)
+    both = above_each_other(upper, lower, captions=("", ""))
+    assert both.shape == (40 + GAP + 50, 200, 3) and (both[:40] == 10).all() and (both[40 + GAP :] == 240).all()
+    with pytest.raises(InputError, match="one width"):
+        above_each_other(upper, lower[:, :80])
+
+
+def test_wide_pictures_stand_in_two_columns() -> None:
+    guides, results = ([np.full((40, 200, 3), 10 * k + 100 * side, np.uint8) for k in range(3)] for side in (0, 1))
+    sheet = contact_sheet(guides, results, ["", "", ""], titles=("", ""))
+    assert sheet.shape == (3 * 40 + 4 * GAP, 2 * 200 + 3 * GAP, 3)
+    middle = sheet[GAP + 20 :: 40 + GAP]
+    assert [int(row[GAP + 100, 0]) for row in middle] == [0, 10, 20]
+    assert [int(row[2 * GAP + 300, 0]) for row in middle] == [100, 110, 120]
 
 
 def test_side_by_side_has_the_guide_at_the_left() -> None:

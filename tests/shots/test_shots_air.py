@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bunraku import Animation, InputError, read_shot, write_mesh
-from bunraku.shots.prepare import prepare
+from bunraku.shots.prepare_shell import prepare_shell
 from bunraku.shots.provenance import settings
 from bunraku.testing import sheet
 
@@ -57,7 +57,7 @@ def test_obstacles_stand_where_their_file_says(files: Files, tmp_path: Path, gui
     _wall(tmp_path / "wall.obj", -200.0)
     wind = {"velocity": [6, 0, 0], "obstacles": [{"file": "wall.obj", "unit": "cm"}]}
     far = replace(guide, mesh=guide.mesh.with_rest(guide.mesh.rest + 5000.0), points=guide.points + 5000.0)
-    ready = prepare(read_shot(files(physics={"wind": wind}, guide=far)))
+    ready = prepare_shell(read_shot(files(physics={"wind": wind}, guide=far)))
     blowing = ready.air.settings["wind"]
     assert ready.origin[0] > 1000.0
     assert blowing.obstacles[0].rest[:, 0] + ready.origin[0] == pytest.approx(np.full(9, -2.0))
@@ -65,12 +65,12 @@ def test_obstacles_stand_where_their_file_says(files: Files, tmp_path: Path, gui
     before = settings(ready)
     assert any(key.startswith("physics.wind.obstacles[0]") for key in before["inputs"])
     _wall(tmp_path / "wall.obj", -300.0)
-    assert settings(prepare(read_shot(files(physics={"wind": wind})))) != before
+    assert settings(prepare_shell(read_shot(files(physics={"wind": wind})))) != before
 
 
 def test_a_moving_obstacle_moves_on_the_shots_frames(files: Files) -> None:
     wind = {"velocity": [6, 0, 0], "obstacles": [{"file": "guide.usda", "prim": "/box"}]}
-    ready = prepare(read_shot(files(physics={"wind": wind})))
+    ready = prepare_shell(read_shot(files(physics={"wind": wind})))
     obstacle = ready.air.settings["wind"].obstacles[0]
     assert obstacle.times == pytest.approx(np.arange(1, 7) / 24.0)
 
@@ -107,7 +107,7 @@ def test_obstacle_files_that_cannot_be_used(files: Files, tmp_path: Path) -> Non
     _wall(tmp_path / "wall.obj")
     wind = {"velocity": [6, 0, 0], "obstacles": [{"file": "broken.obj", "unit": "m"}, {"file": "wall.obj"}]}
     with pytest.raises(InputError) as caught:
-        prepare(read_shot(files(physics={"wind": wind})))
+        prepare_shell(read_shot(files(physics={"wind": wind})))
     first, second = str(caught.value).splitlines()
     assert "physics.wind.obstacles[0]" in first
     assert "physics.wind.obstacles[1]" in second and "does not say its unit" in second

@@ -20,7 +20,7 @@ from bunraku.io import FrameCache, write_animation
 from bunraku.render import STUDIO
 from bunraku.scenes import crossing_arms
 from bunraku.scenes.study import grid_mesh
-from bunraku.shots import FrameDone, TakeResult, plan
+from bunraku.shots import FrameDone, TakeResult, dry_run
 from bunraku.shots.contact_spec import ContactTable
 from bunraku.shots.intersections import count_intersections
 from bunraku.shots.kept import kept
@@ -124,9 +124,9 @@ def test_refusals(with_objects: Callable[..., Path], contact: Any, objects: dict
 
 
 def test_a_dry_run_says_what_touches(with_objects: Callable[..., Path]) -> None:
-    told = plan(read_shot(with_objects({"thickness": 0.002}, ball=BALL, floor=FLOOR)))
-    assert "contact: 2 mm stay open, friction 0.3, the shell feels itself; obstacles: ball, floor" in told
-    assert not any("contact" in line for line in plan(read_shot(with_objects(None))))
+    told = dry_run(read_shot(with_objects({"thickness": 0.002}, ball=BALL, floor=FLOOR)))
+    assert "contact: 2 mm stay open, friction 0.3, it feels itself; obstacles: ball, floor" in told
+    assert not any("contact" in line for line in dry_run(read_shot(with_objects(None))))
 
 
 def test_a_number_of_iterations_cannot_be_asked_for_with_contact(files: Files) -> None:
@@ -306,3 +306,15 @@ def test_the_preview_draws_obstacles_in_a_neutral_colour(tmp_path: Path) -> None
 
     bare, drawn = grey("bare", np.zeros((0, 3), np.int64), np.zeros((0, 3))), grey("drawn", faces, points)
     assert drawn > bare + 0.05 and np.ptp(OBSTACLE_PAINT) < 0.02 < np.ptp(STUDIO.front)
+
+
+@pytest.mark.parametrize(("way", "size"), [(0.0, (640, 720)), (3.0, (1280, 360))])
+def test_what_travels_is_shown_in_wide_pictures(way: float, size: tuple[int, int]) -> None:
+    flat = grid_mesh(np.linspace(-0.2, 0.2, 3), np.linspace(-0.2, 0.2, 3))
+
+    def pair(k: int) -> Pair:
+        there = flat.rest[:, [0, 2, 1]] + [way * k / 4, 0.0, 0.0]  # it stands
+        return Pair(1.0 + k, there, there)
+
+    film = Preview(flat.faces, flat.faces, np.arange(1.0, 6.0), pair, "t", 24.0)
+    assert film.view().size == size

@@ -109,7 +109,7 @@ def test_any_mesh_goes_with_the_guide(made, tmp_path: Path) -> None:
     write_mesh(tmp_path / "own.obj", own)
     for method in ({}, {"method": "clusters", "count": 6}, {"method": "gaussians", "width": 0.4}):
         prepared = made(method, mesh={"file": "own.obj", "unit": "m"})
-        assert prepared.shell.point_count == 98 and prepared.going.surface.point_count == 98
+        assert prepared.shell.point_count == 98 and prepared.written[0].going.surface.point_count == 98
         assert len(prepared.inputs) == 2
         frames = list(prepared.job(threads=1).frames())
         assert max(frame.report["residual"].max() for frame in frames) < 1e-12

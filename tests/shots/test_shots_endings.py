@@ -21,7 +21,7 @@ from bunraku.io import read_clip, write_animation
 from bunraku.numerics import FactorisationError
 from bunraku.scenes import box_mesh
 from bunraku.shots import FrameDone, Noticed, TakeOutcome, read_shot
-from bunraku.shots.kernels import kernels_are_cold
+from bunraku.shots.kernels import BODY_KERNELS, PLAN_KERNELS, kernels_are_cold
 from bunraku.shots.lock import LOCK
 
 
@@ -142,7 +142,7 @@ def test_a_matrix_that_cannot_be_factorised_is_one_sentence(files, monkeypatch, 
             yield frame
 
     with monkeypatch.context() as patch:
-        patch.setattr("bunraku.shots.prepare.tracking_job", broken)
+        patch.setattr("bunraku.shots.prepare_shell.tracking_job", broken)
         with pytest.raises(InputError, match=r"object\.box: the first pose cannot be found: the linear system"):
             read_shot(files()).run()
     assert not (tmp_path / "takes").exists()
@@ -238,6 +238,17 @@ def test_damaged_reports_and_timings_are_made_again(files, text: str):
         read_shot(other).run()
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("animations", [["box", 3]]), ("animations", {"box": []}), ("animations", 3), ("prims", None)]
+)
+def test_reports_with_damaged_lists_are_no_finished_takes(files, key: str, value: object):
+    folder = read_shot(files()).run().folder
+    report = json.loads((folder / "report.json").read_text())
+    (folder / "report.json").write_text(json.dumps({**report, key: value}))
+    with pytest.raises(InputError, match="the take is not finished"):
+        read_shot(files("other", box={"guide": {"take": "box/latest"}})).run()
+
+
 @pytest.mark.parametrize("damage", [b"", b"not usd", None])
 def test_a_damaged_animation_of_a_finished_take_is_written_again(files, damage: bytes | None):
     shot = read_shot(files())
@@ -277,6 +288,16 @@ def test_no_home_and_no_cache_is_a_cold_start(monkeypatch, tmp_path: Path):
     monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.setattr("bunraku.energies.__file__", str(tmp_path / "__init__.py"))
     assert kernels_are_cold()
+
+
+def test_kernels_of_shells_are_none_of_plans(monkeypatch, tmp_path: Path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    (tmp_path / "membrane.fill-1.py311.nbi").touch()
+    assert not kernels_are_cold() and kernels_are_cold(BODY_KERNELS) and kernels_are_cold(PLAN_KERNELS)
+    for name in PLAN_KERNELS:
+        assert kernels_are_cold(PLAN_KERNELS)
+        (tmp_path / f"{name}.fill-1.py311.nbi").touch()
+    assert not kernels_are_cold(PLAN_KERNELS)
 
 
 def test_a_shot_is_not_written_over_what_it_reads(files, tmp_path: Path):

@@ -133,7 +133,7 @@ def test_a_rest_shape_without_a_unit_needs_one_too(guide: Path, tmp_path: Path) 
 
 
 def test_loose_points_have_the_velocity_they_move_with(guide: Path, tmp_path: Path) -> None:
-    going = prepare(read_shot(shot(tmp_path, formats=["usdc"]))).going
+    going = prepare(read_shot(shot(tmp_path, formats=["usdc"]))).written[0].going
     still = np.zeros((15, 3))
     assert np.allclose(going.sample(2.0, still, still).velocities[9], [0.0, 24.0, 0.0])  # type: ignore[index]
 
@@ -162,7 +162,7 @@ def test_single_triangles_are_simulated(tmp_path: Path, bending: str) -> None:
 def test_guides_beside_a_take_are_described_whatever_their_kind(tmp_path: Path) -> None:
     for name in ("walker.usdc", "walker_guide.usdc", "walker.toml", "guide.usda"):
         (tmp_path / name).write_text("")
-    about = {one.name: one.about for one in contents(tmp_path, "walker")}
+    about = {one.name: one.about for one in contents(tmp_path, ["walker"])}
     assert about["walker.usdc"] == "the animation" and about["walker_guide.usdc"] == about["guide.usda"] == "the guide"
 
 

@@ -14,8 +14,8 @@ from bunraku import Animation, Between, InputError, TriMesh, read_animation, rea
 from bunraku.geometry import subdivide
 from bunraku.io import write_animation
 from bunraku.scenes.study import grid_mesh
-from bunraku.shots.plan import plan
-from bunraku.shots.prepare import prepare
+from bunraku.shots import dry_run
+from bunraku.shots.prepare_shell import prepare_shell
 
 SAID: dict[str, Any] = {
     "thickness": 0.001, "layers": ["shirt", "coat"],
@@ -73,7 +73,7 @@ def test_layers_and_pairs_are_read_and_written(tmp_path: Path, levels: int) -> N
     shot = read_shot(_shot(tmp_path, levels=levels))
     shot.write(tmp_path / "again.toml")
     assert read_shot(tmp_path / "again.toml").physics == shot.physics
-    prepared = prepare(shot)
+    prepared = prepare_shell(shot)
     contact = prepared.contact.contact
     assert contact is not None and contact.layers == ("shirt", "coat") and sorted(contact.parts) == ["coat", "shirt"]
     assert contact.between == (
@@ -82,7 +82,7 @@ def test_layers_and_pairs_are_read_and_written(tmp_path: Path, levels: int) -> N
     surfaces = contact.surfaces(prepared.shell, prepared.material, 0.0)
     fine = subdivide(grid_mesh(np.linspace(0, 1, 3), np.linspace(0, 1, 3)), levels)[0].point_count
     assert {name: len(vertices) for name, vertices in surfaces.named.items()} == {"shirt": fine, "coat": fine}
-    told = plan(shot)
+    told = dry_run(shot)
     assert "layers from the body outwards: shirt, coat" in str(told)
 
 
@@ -112,10 +112,10 @@ def test_layers_and_pairs_are_read_and_written(tmp_path: Path, levels: int) -> N
 )  # fmt: skip
 def test_refusals(tmp_path: Path, contact: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as refused:
-        prepare(read_shot(_shot(tmp_path, contact)))
+        prepare_shell(read_shot(_shot(tmp_path, contact)))
     assert said in str(refused.value) and len(str(refused.value).splitlines()) == 1
 
 
 def test_a_region_must_have_points_of_the_surface(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"regions.coat.vertices: numbers outside the written surface"):
-        prepare(read_shot(_shot(tmp_path, regions={**REGIONS, "coat": {"vertices": [99]}})))
+        prepare_shell(read_shot(_shot(tmp_path, regions={**REGIONS, "coat": {"vertices": [99]}})))

@@ -11,18 +11,18 @@ from bunraku import Animation, InputError
 from bunraku.io import write_animation, write_mesh
 from bunraku.scenes import box_mesh
 from bunraku.shots import read_shot
-from bunraku.shots.prepare import prepare
+from bunraku.shots.prepare_shell import prepare_shell
 from bunraku.shots.preroll import with_preroll
 
 
 def refusal(path: Path) -> str:
     with pytest.raises(InputError) as refused:
-        prepare(read_shot(path))
+        prepare_shell(read_shot(path))
     return str(refused.value)
 
 
 def test_frames_default_to_the_guides_and_keys_are_frames_turned_to_seconds(files):
-    prepared = prepare(read_shot(files(box={"track": {"strength": [[1, 1], [4, 0.25]]}, "material": {
+    prepared = prepare_shell(read_shot(files(box={"track": {"strength": [[1, 1], [4, 0.25]]}, "material": {
         "preset": "vinyl", "young": [[2, 1e6], [6, 3e6]]}})))  # fmt: skip
     assert prepared.numbers.tolist() == [1, 2, 3, 4, 5, 6]
     np.testing.assert_array_equal(prepared.strength.times, np.array([1, 4]) / 24)
@@ -32,8 +32,8 @@ def test_frames_default_to_the_guides_and_keys_are_frames_turned_to_seconds(file
 
 
 def test_a_subset_of_frames_sees_the_same_guide_as_the_whole(files):
-    whole = prepare(read_shot(files()))
-    part = prepare(read_shot(files(shot={"frames": [1, 3]})))
+    whole = prepare_shell(read_shot(files()))
+    part = prepare_shell(read_shot(files(shot={"frames": [1, 3]})))
     assert part.numbers.tolist() == [1, 2, 3] and len(part.job().times) == 3
     for time in np.linspace(1, 3, 9) / 24:
         np.testing.assert_array_equal(part.guide.at(time), whole.guide.at(time))
@@ -41,7 +41,7 @@ def test_a_subset_of_frames_sees_the_same_guide_as_the_whole(files):
 
 def test_a_guide_sampled_on_twos_is_filled_in(files, guide: Animation):
     twos = Animation(guide.mesh, guide.times[::2], guide.points[::2])
-    prepared = prepare(read_shot(files(guide=twos)))
+    prepared = prepare_shell(read_shot(files(guide=twos)))
     assert prepared.numbers.tolist() == [1, 2, 3, 4, 5]
     np.testing.assert_allclose(prepared.guide.at(2 / 24), guide.points[1], atol=2e-3)
 
@@ -67,7 +67,9 @@ def test_a_shell_that_nothing_holds_cannot_settle(files):
 
 def test_regions_blend_around_vertices_and_are_sharp_on_faces(files):
     regions = {"lid": {"vertices": [4], "material": {"young": 7.0}}, "side": {"faces": [3], "material": {"young": 9.0}}}
-    prepared = prepare(read_shot(files(box={"mesh": {"levels": 0}, "material": {"young": 1.0}, "regions": regions})))
+    prepared = prepare_shell(
+        read_shot(files(box={"mesh": {"levels": 0}, "material": {"young": 1.0}, "regions": regions}))
+    )
     faces, weights = prepared.shell.faces, prepared.material.weights
     for face in range(len(faces)):
         share = (faces[face] == 4).mean()
@@ -77,7 +79,7 @@ def test_regions_blend_around_vertices_and_are_sharp_on_faces(files):
 
 def test_pins_go_with_the_guide_stay_or_go_to_a_point(files):
     pins = [{"vertices": [20], "to": "guide"}, {"vertices": [0, 1]}, {"vertices": [2], "to": [1, 0.02, 3], "axes": "y"}]
-    prepared = prepare(read_shot(files(box={"track": {"method": "none"}, "pins": pins})))
+    prepared = prepare_shell(read_shot(files(box={"track": {"method": "none"}, "pins": pins})))
     assert prepared.tests is None
     frames = list(prepared.job().frames())
     surface = prepared.prolongation @ prepared.guide.points[-1]
@@ -106,7 +108,7 @@ def test_preroll_turns_a_rigid_body_without_shrinking_it():
 
 
 def test_a_preroll_is_simulated_from_the_shells_rest_shape(files):
-    prepared = prepare(read_shot(files(shot={"preroll": 4, "frames": [3, 5]})))
+    prepared = prepare_shell(read_shot(files(shot={"preroll": 4, "frames": [3, 5]})))
     assert prepared.numbers.tolist() == [-1, 0, 1, 2, 3, 4, 5] and prepared.preroll == 4
     first = prepared.job().start
     np.testing.assert_allclose(first.q.reshape(-1, 3), prepared.shell.rest, atol=1e-12)
@@ -116,7 +118,7 @@ def test_a_preroll_is_simulated_from_the_shells_rest_shape(files):
 def test_a_set_far_away_is_solved_about_an_origin_of_its_own(files, guide: Animation):
     far = np.array([40_000.3, 20.0, -90_000.7])
     away = Animation(guide.mesh.with_rest(guide.mesh.rest + far), guide.times, guide.points + far)
-    near, moved = prepare(read_shot(files())), prepare(read_shot(files(guide=away)))
+    near, moved = prepare_shell(read_shot(files())), prepare_shell(read_shot(files(guide=away)))
     assert not near.origin.any() and (moved.origin == np.round(moved.origin)).all()
     assert np.abs(moved.origin - far).max() < 1.0
     assert np.abs(moved.guide.points).max() < 2.0
@@ -128,7 +130,7 @@ def test_a_set_far_away_is_solved_about_an_origin_of_its_own(files, guide: Anima
 def test_a_mesh_file_of_the_guides_faces_gives_the_rest_shape(files, tmp_path: Path):
     mesh = box_mesh()
     write_mesh(tmp_path / "wide.obj", mesh.with_rest(mesh.rest * [1.1, 1.0, 1.0]))
-    prepared = prepare(read_shot(files(box={"mesh": {"file": "wide.obj", "unit": "m", "levels": 1}})))
+    prepared = prepare_shell(read_shot(files(box={"mesh": {"file": "wide.obj", "unit": "m", "levels": 1}})))
     assert np.ptp(prepared.shell.rest[:, 0]) == pytest.approx(0.55) and prepared.shell.point_count == 26
     assert len(prepared.inputs) == 2
 
@@ -136,12 +138,12 @@ def test_a_mesh_file_of_the_guides_faces_gives_the_rest_shape(files, tmp_path: P
 def test_the_rate_is_for_obj_sequences_only(files, guide: Animation, tmp_path: Path):
     assert "this one says its own (got 30.0)" in refusal(files(shot={"rate": 30}))
     write_animation(tmp_path / "g.####.obj", guide)
-    prepared = prepare(read_shot(files(shot={"rate": 30}, box={"guide": {"file": "g.####.obj", "unit": "m"}})))
+    prepared = prepare_shell(read_shot(files(shot={"rate": 30}, box={"guide": {"file": "g.####.obj", "unit": "m"}})))
     assert prepared.times[-1] == pytest.approx(6 / 30) and len(prepared.inputs) == 6
 
 
 def test_clusters_of_the_guide_are_carried_to_the_shell(files):
-    prepared = prepare(read_shot(files(box={"mesh": {"levels": 2}, "track": {"method": "clusters", "count": 2}})))
+    prepared = prepare_shell(read_shot(files(box={"mesh": {"levels": 2}, "track": {"method": "clusters", "count": 2}})))
     assert prepared.tests is not None and prepared.tests.count == 2
     owner = np.asarray(prepared.tests.shell.sum(axis=0)).reshape(-1)
     assert np.allclose(owner, 1.0)  # nothing is free

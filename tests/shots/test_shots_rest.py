@@ -12,14 +12,14 @@ from bunraku import InputError, TriMesh, read_shot, write_mesh
 from bunraku.geometry import accordion, crinkle
 from bunraku.scenes import box_mesh
 from bunraku.shots import Overlays, open_take
-from bunraku.shots.prepare import prepare
+from bunraku.shots.prepare_shell import prepare_shell
 
 CRINKLE = {"shape": "crinkle", "depth": 0.02, "wavelength": 0.4, "seed": 3}
 
 
 def test_a_shape_is_made_of_the_shell_and_its_amount_is_keyed(files) -> None:
     amount = [[2, 0.0], [4, 1.0, "smooth"]]
-    made = prepare(read_shot(files(box={"mesh": {"levels": 3}, "rest": {**CRINKLE, "amount": amount}})))
+    made = prepare_shell(read_shot(files(box={"mesh": {"levels": 3}, "rest": {**CRINKLE, "amount": amount}})))
     assert made.rest is not None
     world = made.shell.with_rest(made.shell.rest + made.origin)
     expected = crinkle(world, depth=0.02, wavelength=0.4, seed=3)
@@ -27,7 +27,7 @@ def test_a_shape_is_made_of_the_shell_and_its_amount_is_keyed(files) -> None:
     for frame, weight in ((1, 0.0), (2, 0.0), (3, 0.5), (4, 1.0), (6, 1.0)):
         assert made.rest.at(frame / 24.0) == pytest.approx([1 - weight, weight], abs=1e-9)
     folds = {"shape": "accordion", "depth": 0.02, "wavelength": 0.25, "axis": "x"}
-    made = prepare(read_shot(files(box={"mesh": {"levels": 3}, "rest": folds})))
+    made = prepare_shell(read_shot(files(box={"mesh": {"levels": 3}, "rest": folds})))
     assert made.rest is not None and made.rest.constant
     assert made.rest.shapes[1] == pytest.approx(accordion(world, depth=0.02, wavelength=0.25, axis="x"), abs=1e-9)
 
@@ -35,13 +35,13 @@ def test_a_shape_is_made_of_the_shell_and_its_amount_is_keyed(files) -> None:
 def test_a_file_gives_a_shape_and_is_an_input(files, tmp_path: Path) -> None:
     box = box_mesh()
     write_mesh(tmp_path / "tall.obj", TriMesh(box.rest * [1.0, 2.0, 1.0], box.faces))
-    made = prepare(read_shot(files(box={"mesh": {"levels": 1}, "rest": {"file": "tall.obj", "unit": "m"}})))
+    made = prepare_shell(read_shot(files(box={"mesh": {"levels": 1}, "rest": {"file": "tall.obj", "unit": "m"}})))
     assert made.rest is not None
     assert np.ptp(made.rest.shapes[1], axis=0) == pytest.approx(np.ptp(box.rest, axis=0) * [1, 2, 1])
     assert "object.box.rest" in [one.key for one in made.inputs]
     write_mesh(tmp_path / "other.obj", TriMesh(box.rest[:3], np.array([[0, 1, 2]])))
     with pytest.raises(InputError, match=r"object\.box\.rest: the rest shape has another topology"):
-        prepare(read_shot(files(box={"rest": {"file": "other.obj", "unit": "m"}})))
+        prepare_shell(read_shot(files(box={"rest": {"file": "other.obj", "unit": "m"}})))
 
 
 def test_strain_is_shown_from_the_rest_shape_of_the_frame(files, tmp_path: Path, monkeypatch) -> None:
@@ -70,7 +70,7 @@ def test_a_shot_with_a_shock_and_a_crease_runs_and_reports(files, tmp_path: Path
     again = read_shot(next(result.folder.glob("*.toml")))
     assert again.shells["box"].rest == shot.shells["box"].rest
     assert again.shells["box"].material == shot.shells["box"].material
-    found = list(prepare(shot).job(threads=1).frames())
+    found = list(prepare_shell(shot).job(threads=1).frames())
     yielded = [float(frame.report["yielded"]) for frame in found]
     assert yielded == sorted(yielded) and 0.0 < yielded[-1] <= 1.0
 
@@ -80,14 +80,14 @@ def test_the_first_pose_is_stressed_by_a_crinkled_rest_shape_alone(files) -> Non
     held = []
     for amount in (0.0, 1.0):
         shot = read_shot(files(box={"mesh": {"levels": 3}, "rest": {**CRINKLE, "amount": amount}}))
-        report = next(prepare(shot).job(threads=1).frames()).report
+        report = next(prepare_shell(shot).job(threads=1).frames()).report
         held.append(float(report["stretching"] + report["bending"]))
     assert held[1] > 1e-3 and held[0] < 1e-12 * held[1]
 
 
 def test_a_material_may_be_made_elastic(files, tmp_path: Path) -> None:
     shot = read_shot(files(box={"material": {"preset": "vinyl", "yield_curvature": math.inf}}))
-    assert prepare(shot).material.materials[0].yield_curvature == math.inf
+    assert prepare_shell(shot).material.materials[0].yield_curvature == math.inf
     shot.write(tmp_path / "again.toml")
     assert read_shot(tmp_path / "again.toml").shells["box"].material == shot.shells["box"].material
 
@@ -107,4 +107,4 @@ def test_a_material_may_be_made_elastic(files, tmp_path: Path) -> None:
 )
 def test_mistakes_are_named(files, rest: dict, what: str) -> None:
     with pytest.raises(InputError, match=what):
-        prepare(read_shot(files(box={"rest": rest})))
+        prepare_shell(read_shot(files(box={"rest": rest})))

@@ -14,9 +14,8 @@ from bunraku.io import write_animation
 from bunraku.shots import FrameDone, read_shot
 from bunraku.shots import scene as scene_module
 from bunraku.shots.folder import TakeFolder
-from bunraku.shots.prepare import prepare
+from bunraku.shots.prepare_shell import prepare_shell
 from bunraku.shots.scene import Scene, planes_of, read_scene, write_scene
-from bunraku.shots.wording import place
 
 Files = Callable[..., Path]
 FACTS = {"contact": {"gap_m": 0.001, "reach_m": 0.01}}
@@ -27,7 +26,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 
 def _written(path: Path, folder: Path) -> Scene:
-    write_scene(folder, prepare(read_shot(path)), FACTS)
+    write_scene(folder, prepare_shell(read_shot(path)), FACTS)
     return read_scene(folder)
 
 
@@ -54,7 +53,7 @@ def test_a_take_holds_its_scene_and_the_same_one_each_run(files: Files) -> None:
     shot = read_shot(files(shot={"preroll": 2}))
     folders = [shot.run().folder / "scene" for _ in range(2)]
     assert _bytes(folders[0]) == _bytes(folders[1])
-    scene, prepared = read_scene(folders[0]), prepare(shot)
+    scene, prepared = read_scene(folders[0]), prepare_shell(shot)
     assert scene.numbers.tolist() == [1, 2, 3, 4, 5, 6] and scene.preroll == 2 and scene.rate == 24.0
     np.testing.assert_array_equal(scene.shell.rest, prepared.shell.rest)
     np.testing.assert_array_equal(scene.shell.faces, prepared.shell.faces)
@@ -64,7 +63,7 @@ def test_a_take_holds_its_scene_and_the_same_one_each_run(files: Files) -> None:
     assert scene.guide(0).dtype == np.float32 and scene.obstacles(3).shape == (0, 3)
     assert prepared.tests is not None and scene.functions is not None
     np.testing.assert_allclose(scene.functions.toarray(), prepared.tests.shell.toarray(), atol=1e-7)
-    assert scene.regions == tuple(place(prepared, k) for k in range(prepared.tests.count))
+    assert scene.regions == prepared.regions
     low, high = scene.box
     shown = prepared.guide.points[2:]
     np.testing.assert_allclose([low, high], [shown.min(axis=(0, 1)), shown.max(axis=(0, 1))], atol=1e-6)
@@ -72,7 +71,7 @@ def test_a_take_holds_its_scene_and_the_same_one_each_run(files: Files) -> None:
 
 def test_obstacles_are_written_as_they_move_and_slanting_planes_as_squares(files: Files, tmp_path: Path, guide) -> None:
     scene = _written(_with_obstacles(files, tmp_path, guide), tmp_path / "scene")
-    prepared = prepare(read_shot(tmp_path / "box.toml"))
+    prepared = prepare_shell(read_shot(tmp_path / "box.toml"))
     assert len(scene.obstacle_faces) == 12 + 2 and scene.obstacles(0).shape == (8 + 4, 3)
     for k in (0, 5):
         expected = prepared.contact.obstacles[0].at(float(prepared.times[k + 2]))

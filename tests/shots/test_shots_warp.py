@@ -13,7 +13,7 @@ from bunraku.geometry import UV, Attribute, Scope, face_normals
 from bunraku.io import Clip, read_clip
 from bunraku.materials import preset
 from bunraku.shots import read_shot
-from bunraku.shots.prepare import prepare
+from bunraku.shots.prepare_shell import prepare_shell
 from bunraku.shots.warp import warp_directions
 
 QUADS = """#usda 1.0
@@ -77,7 +77,7 @@ def test_painted_vectors_are_turned_with_a_file_whose_z_is_up(tmp_path: Path) ->
 
 
 def test_an_axis_lies_on_every_face_and_the_next_takes_over_where_it_cannot(files) -> None:
-    clip = prepare(read_shot(files())).clip
+    clip = prepare_shell(read_shot(files())).clip
     found = warp_directions(clip, None, 0)  # no texture coordinates: upright
     normals = face_normals(clip.mesh.rest, clip.mesh.faces)
     assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(len(found)))
@@ -116,14 +116,14 @@ def test_refusals(tmp_path: Path) -> None:
 
 def test_a_shot_says_its_warp_and_its_weight(files, tmp_path: Path) -> None:
     box = {"material": {"preset": "cotton", "weight": 250, "weft": 8e5, "shear": 9e4}, "warp": [1, 0, 0]}
-    prepared = prepare(read_shot(files(box=box)))
+    prepared = prepare_shell(read_shot(files(box=box)))
     (material,) = prepared.material.materials
     assert material.areal_mass == pytest.approx(0.25)
     assert material.shear == 9e4 and material.weft == 8e5 and material.young == preset("cotton").young
     warp = prepared.material.warp
     assert warp is not None and warp.shape == (48, 3)
     prepared.shot.write(tmp_path / "again.toml")
-    again = prepare(read_shot(tmp_path / "again.toml")).material
+    again = prepare_shell(read_shot(tmp_path / "again.toml")).material
     assert again.warp is not None and np.array_equal(again.warp, warp)
     assert again.materials == prepared.material.materials
 
@@ -142,4 +142,4 @@ def test_a_shot_says_its_warp_and_its_weight(files, tmp_path: Path) -> None:
 )
 def test_a_shot_is_told_what_cannot_be(files, box: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        prepare(read_shot(files(box=box)))
+        prepare_shell(read_shot(files(box=box)))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
 
 import numpy as np
+from solver_way import recorded_way, straight
 
-from bunraku.collision import Surfaces, Touch
+from bunraku.collision import Surfaces
 from bunraku.contracts import Flags, Points
 from bunraku.direction.contact import Contact
 from bunraku.direction.job import Frame, Job
@@ -20,37 +18,6 @@ from bunraku.motion import Animation
 from bunraku.testing import passings, survey_apart
 
 CLOTH = ShellMaterial(young=2e5, poisson=0.3, thickness=2e-3, density=300, stretch_damping=5e-3, bend_damping=5e-3)
-
-
-@contextmanager
-def recorded_way() -> Iterator[list[list[Points]]]:
-    """All points, of shell and obstacles, at which a safe share of a step was asked for: the places a solve goes
-    through, one after the other on straight lines. Where a step led nowhere and is tried again a new piece begins, at
-    the place before that step: what was tried is checked, the leap back is no motion.
-    """
-    pieces: list[list[Points]] = [[]]
-    plain, begun = Touch.max_step, []  # where the last step begins, and from where on its way is in its piece
-
-    def asking(self: Touch, x: Points, step: Points) -> float:
-        way = pieces[-1]
-        if not begun or begun[0] is not self.start:
-            if begun and np.array_equal(begun[0], self.start):
-                way = way[max(begun[1] - 1, 0) : begun[1]]
-                pieces.append(way)
-            begun[:] = self.start, len(way)
-        way.append(self._points(x, 0.0).copy())
-        return plain(self, x, step)
-
-    Touch.max_step = asking  # type: ignore[method-assign]
-    try:
-        yield pieces
-    finally:
-        Touch.max_step = plain  # type: ignore[method-assign]
-
-
-def straight(pieces: list[list[Points]]) -> Iterator[tuple[Points, Points]]:
-    """Both ends of every straight way."""
-    return chain.from_iterable(pairwise(piece) for piece in pieces)
 
 
 @dataclass(eq=False)

@@ -2,21 +2,32 @@
 
 from collections.abc import Callable, Iterator
 
+from . import bodies as _bodies
 from . import contact as _contact
 from . import files as _files
 from . import forms as _forms
 from . import peers as _peers
+from . import plan as _plan
+from . import steer as _steer
 from . import step as _step
 from . import tracks as _tracks
+from . import wavelength as _wavelength
 
 BENCHES: dict[str, tuple[str, Callable[..., Iterator[str]]]] = {
+    "bodies": ("surfaces filled with tetrahedra: counts, seconds, volume and distance by edge length", _bodies.run),
     "contact": ("what contact costs: a bag, sheets on a ball, a folded sheet, with it and without", _contact.run),
     "files": ("what reading and writing cost, format by format", _files.run),
     "forms": ("three linear systems for the plate's bending, and the hinge's", _forms.run),
     "peers": ("the same sheets in NVIDIA Newton and in Blender's cloth, where installed, at equal error", _peers.run),
+    "plan": (
+        "the nine scenes of the paper behind plan: set-up, search, edits and playing beside its figures",
+        _plan.run,
+    ),
     "step": ("what one Newton iteration costs, by size, against the bare solver and the untracked shell", _step.run),
+    "steer": ("frames a second of a steered body with a fine surface, and a step of it by size", _steer.run),
     "tracks": (
         "the scenes of the TRACKS paper, tracked and untracked in one run, and where a step's time goes",
         _tracks.run,
     ),
+    "wavelength": ("how long the waves of a skin on a soft slab are, against theory", _wavelength.run),
 }

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Solution, State, Vector
+from bunraku.contracts import Solution, State, Stepper, Vector
 from bunraku.direction import Frame, Job
 from bunraku.dynamics import PARTS, ImplicitEuler
 
@@ -52,7 +53,7 @@ class Spent:
 class _Counted:
     """A stepper that keeps what its steps have spent."""
 
-    stepper: ImplicitEuler
+    stepper: Stepper
     iterations: int = 0
     factorisations: int = 0
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys((*PARTS, "total"), 0.0))
@@ -69,9 +70,8 @@ class _Counted:
 class Run:
     """A job, a frame at a time; frames to warm up are not counted."""
 
-    def __init__(self, job: Job, warm_up: int) -> None:
-        assert isinstance(job.stepper, ImplicitEuler)
-        self.stepper, self._seconds = job.stepper, []
+    def __init__(self, job: Job[Any], warm_up: int) -> None:
+        self._seconds = []
         frames = job.frames()
         self.last = next(frames)
         """the frame it has come to"""
@@ -79,6 +79,12 @@ class Run:
             self.last = next(frames)
         self._count = _Counted(job.stepper)
         self._job = replace(job, stepper=self._count)
+
+    @property
+    def stepper(self) -> ImplicitEuler:
+        """Its own, where it is one that nothing is wrapped around."""
+        assert isinstance(self._count.stepper, ImplicitEuler)
+        return self._count.stepper
 
     def advance(self, after: Frame | None = None) -> Frame:
         """The next frame, or the one after a frame of another run."""

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.spatial import KDTree
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
-from bunraku.contracts import Points, Sparse, State, Vector
+from bunraku.contracts import Array, Points, Sparse, State, Vector
 from bunraku.direction.track import TestFunctions
 from bunraku.dynamics import PARTS, Frozen, ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Bending, GravityEnergy, Membrane
@@ -131,13 +131,18 @@ def _hold(mesh: TriMesh, regions: int, mass: Vector) -> LinearConstraint:
 
 def medians(parts: Sequence[Callable[[], object]], repeats: int) -> list[float]:
     """Median milliseconds of each part, taken in turn so that a busy neighbour disturbs all alike."""
-    seconds = np.zeros((repeats, len(parts)))
+    return timed(parts, repeats)[0].tolist()
+
+
+def timed(parts: Sequence[Callable[[], object]], repeats: int) -> Array:
+    """(2, k) the same, and of the processor's own time, all threads together: what it takes when nobody disturbs."""
+    seconds = np.zeros((repeats, 2, len(parts)))
     for repeat in range(repeats):
         for k, part in enumerate(parts):
-            begin = time.perf_counter()
+            begin, used = time.perf_counter(), time.process_time()
             part()
-            seconds[repeat, k] = time.perf_counter() - begin
-    return (1e3 * np.median(seconds, axis=0)).tolist()
+            seconds[repeat, :, k] = time.perf_counter() - begin, time.process_time() - used
+    return 1e3 * np.median(seconds, axis=0)
 
 
 def _peak_memory() -> float:

@@ -23,6 +23,7 @@ from bunraku.direction import Job
 from bunraku.dynamics import PARTS, ImplicitEuler
 from bunraku.numerics import choose, default_threads
 from bunraku.scenes import designed_cloth
+from bunraku.scenes.cloth import TAKES
 from bunraku.shots import write_demo
 from bunraku.shots.prepare import prepare
 
@@ -62,9 +63,9 @@ class Scene:
         return 3 * self.regions / (3 * self.shell_vertices)
 
 
-def cloth_scene(threads: int | None = None) -> Scene:
+def cloth_scene(threads: int | None = None, takes: int = TAKES) -> Scene:
     """The flying cloth as its figure makes it, the best of twenty previews; but without contact."""
-    final = designed_cloth(threads=threads)
+    final = designed_cloth(takes, threads=threads)
     runs = [final.job(tracked=way, touching=False, threads=threads) for way in (True, False)]
     return Scene("cloth", "5.1", final.guide.mesh.point_count, *runs)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from bunraku.shots import AXES, AxesSettings, axes_of, check_makeable, write_axes
+from bunraku import shots
 
+from .command import Command
 from .performance import DONE, Performance, add_threads
 
 _ABOUT = """\
@@ -21,15 +21,14 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "axes", help="two knobs of a material on one sheet", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(AXES))
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
+    parser.add_argument("name", nargs="?", metavar="NAME", help=", ".join(shots.AXES))
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the sheet goes (default: here)")
-    parser.add_argument("--grid", type=int, default=AxesSettings.grid, metavar="N", help="values a knob (default: 3)")
+    parser.add_argument(
+        "--grid", type=int, default=shots.AxesSettings.grid, metavar="N", help="values a knob (default: 3)"
+    )
     parser.add_argument("--levels", type=int, metavar="N", help="how fine the box is (default: the axes' own)")
     parser.add_argument("--seconds", type=float, metavar="S", help="the moment shown (default: the axes' own)")
     add_threads(parser)
@@ -43,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace, performance: Performance) -> int:
     if args.name is None:
-        performance.show.say("\n".join(f"{name:<10} {axes.about}" for name, axes in AXES.items()))
+        performance.show.say("\n".join(f"{name:<10} {axes.about}" for name, axes in shots.AXES.items()))
         return DONE
-    axes_of(args.name)
-    settings = AxesSettings(args.grid, args.levels, seconds=args.seconds, threads=args.threads)
+    shots.axes_of(args.name)
+    settings = shots.AxesSettings(args.grid, args.levels, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
-    check_makeable(folder.absolute())
+    shots.check_makeable(folder.absolute())
     target = folder / f"axes_{args.name}.png"
-    write_axes(target, args.name, settings, performance.show.say)
+    shots.write_axes(target, args.name, settings, performance.show.say)
     performance.show.say(f"wrote {target}")
     return DONE

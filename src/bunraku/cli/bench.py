@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
 
 from bunraku.bench import BENCHES
+from bunraku.contracts import input_error
 
+from .command import Command
 from .performance import DONE, Performance, add_threads
 
 _EXAMPLE = """\
 examples:
   bunraku bench step        what one Newton iteration costs at 1.6k, 3k, 10k and 50k vertices (about two minutes)
+  bunraku bench steer       frames a second of a steered body, and a step of it by size (about two minutes)
+  bunraku bench plan        planned motions beside the paper's figures, edits, playing (about five minutes)
   bunraku bench tracks      the paper's scenes, tracked and untracked (about three minutes)
   bunraku bench peers       the same sheets in NVIDIA Newton and in Blender (about ten minutes)
+  bunraku bench wavelength --thickness 0.001 --ratio 100 --out slab.usdc
+                            one slab under a skin, pressed until it wrinkles: how long its waves are, and its skin
+                            (about half a minute; the whole table about five)
 
 Timings are noisy: close other programs, and trust the ratios, which are measured in one run.
 """
+_OF_SLABS = ("thickness", "ratio", "pressed", "out", "poisson")
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "bench", help="measure and print a table", description="Measure and print a table; without a name, list them.",
-        epilog=_EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = "Measure and print a table; without a name, list them.", _EXAMPLE
     parser.add_argument("name", nargs="?", choices=sorted(BENCHES), help="which table")
+    slab = parser.add_argument_group("one slab of 'wavelength', instead of its table")
+    slab.add_argument("--thickness", type=float, metavar="METRES", help="of its skin (0.001)")
+    slab.add_argument("--ratio", type=float, help="Young's modulus of the skin over that of the interior (100)")
+    slab.add_argument("--pressed", type=float, help="how far, over the strain at which it should buckle (1.5)")
+    slab.add_argument("--out", type=Path, metavar="FILE", help="write its skin, uncompressed to compressed")
+    parser.add_argument("--poisson", type=float, help="of 'wavelength': Poisson's ratio of skin and interior (0.3)")
     add_threads(parser)
     parser.set_defaults(run=run)
 
@@ -36,9 +47,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _work(args: argparse.Namespace, performance: Performance) -> int:
+    given = {name: getattr(args, name) for name in _OF_SLABS if getattr(args, name) is not None}
+    if given and args.name != "wavelength":
+        raise input_error(
+            f"--{next(iter(given))} is for 'wavelength'", where=f"bench {args.name or ''}".strip(),
+            remedy="bunraku bench wavelength, or leave it out",
+        )  # fmt: skip
     if args.name is None:
         performance.show.say("\n".join(f"{name:<10} {about}" for name, (about, _) in BENCHES.items()))
         return DONE
-    for line in BENCHES[args.name][1](threads=args.threads):
+    for line in BENCHES[args.name][1](threads=args.threads, **given):
         performance.show.say(line)
     return DONE

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.contracts import InputError, input_error
-from bunraku.geometry import Diagnosis, Repaired, check_tets, examine, repair
+from bunraku.geometry import Diagnosis, Repaired, check_tets, examine, mend_tets, repair, tet_quality
 from bunraku.io import UNITS, Survey, doubt_about_unit, read_tets, record_skeleton, same_file, survey, write_mesh
 
+from .command import Command
 from .performance import DONE, Performance
 
 BAD = 2
@@ -26,6 +27,7 @@ examples:
   bunraku check coat.obj --unit cm
   bunraku check hero.usd --prim /World/hero/body
   bunraku check scan.off --repair scan_mended.ply
+  bunraku check jelly.msh --repair jelly_mended.msh           tetrahedra: turned around, slivers taken out
   bunraku check scan.off --repair even.obj --remesh 0.01      new triangles with edges of 1 cm
   bunraku check coat.obj --json                               the same for a program
 
@@ -33,12 +35,9 @@ exit code: 0 where the mesh can be simulated, 2 where physics would refuse it or
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "check", help="say what is wrong with a mesh, and mend it", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
     parser.add_argument("file", metavar="FILE", help="a mesh, an animation, a sequence (name.####.obj, a folder)")
     parser.add_argument("--prim", help="which mesh of a USD or glTF file")
     parser.add_argument("--clip", help="which animation of a glTF file")
@@ -193,15 +192,20 @@ def _check_skeleton(args: argparse.Namespace, performance: Performance) -> int:
 
 
 def _check_solid(args: argparse.Namespace, performance: Performance) -> int:
-    """Tetrahedra: read, counted, and refused where they are inverted or flat."""
-    if args.repair:
-        raise input_error("tetrahedra cannot be mended", where="--repair", got=args.file, remedy="make them anew")
-    body = read_tets(args.file, unit=args.unit, up_axis=args.up_axis or "Y")
+    """Tetrahedra: read, counted, mended on demand, and refused where they are inverted or flat."""
+    if args.repair and Path(args.repair).suffix.lower() not in _TETS:
+        raise input_error("cannot hold a mended solid", where="--repair", got=args.repair, allowed=", ".join(_TETS))
+    body = read_tets(args.file, unit=args.unit, up_axis=args.up_axis)
+    quality = tet_quality(body)
     facts = {
         "points": body.point_count, "tets": len(body.tets), "surface_faces": len(body.surface().faces),
-        "volume_m3": float(body.volumes.sum()), "size_m": body.size,
-        "worst_quality": float(body.quality.min(initial=1.0)),
+        "volume_m3": float(body.volumes.sum()), "size_m": body.size, "parts": quality.parts,
+        "worst_quality": float(body.quality.min(initial=1.0)), "findings": quality.sentences()[1:],
     }  # fmt: skip
+    mended = mend_tets(body, args.file) if args.repair else None
+    if mended is not None:
+        facts["mended"] = mended.done
+        write_mesh(args.repair, mended.body)
     if args.json:
         performance.show.say(json.dumps({"file": args.file, "solid": facts}, indent=1, sort_keys=True))
     else:
@@ -213,5 +217,9 @@ def _check_solid(args: argparse.Namespace, performance: Performance) -> int:
         doubt = "" if args.unit is not None else doubt_about_unit(body.rest, 1.0)
         if doubt:
             performance.show.say(f"  The file does not say its unit. It {_in_words(doubt)}.")
-    check_tets(body, args.file)
+        for sentence in quality.sentences()[1:]:
+            performance.show.say(f"  {sentence}")
+        if mended is not None:
+            performance.show.say("\n  ".join([f"  mended copy: {args.repair}", *(mended.done or ["nothing to mend"])]))
+    check_tets(body if mended is None else mended.body, args.file)
     return DONE

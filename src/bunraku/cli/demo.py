@@ -7,10 +7,10 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
-from bunraku.shots import DEMOS, Shot, check_free, demo, demo_files, make_folder, run_shot, write_demo
+from bunraku import shots
 
+from .command import Command
 from .performance import DONE, Performance, add_options
 from .run import resume_command, without_preview
 from .viewing import Viewing, add_view, viewed
@@ -26,16 +26,15 @@ examples:
   bunraku demo --view          watch it in the browser while it is made
   bunraku demo --list          which demos there are
   bunraku demo box --out look  everything in the folder ./look
+  bunraku demo jelly           an elastic body with key shapes and a path
+  bunraku demo twist           a motion planned from two keys
   bunraku demo bag --mocap backflip.bvh   the bag driven by motion capture
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "demo", help="make and run a demo", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
     parser.add_argument("name", nargs="?", default="box", metavar="NAME", help="which demo (default: box)")
     parser.add_argument("--list", action="store_true", help="list the demos and stop")
     parser.add_argument("--mocap", type=Path, metavar="FILE", help="a skeleton (BVH, glTF, USD) that drives a bag")
@@ -53,31 +52,31 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) -> int:
     if args.list:
-        performance.show.say("\n".join(f"{name:<14} {one.title}" for name, one in DEMOS.items()))
+        performance.show.say("\n".join(f"{name:<14} {title}" for name, title in shots.demo_titles().items()))
         return DONE
-    demo(args.name)
+    shots.check_demo(args.name)
     if args.out is None:
-        shot = write_demo(args.name, Path(_FOLDER), args.mocap, args.up_axis)
+        shot = shots.write_demo(args.name, Path(_FOLDER), args.mocap, args.up_axis)
         return _make(args, shot, performance, viewing, None)
     folder = Path(args.out)
-    check_free(folder)
+    shots.check_free(folder)
     made = not folder.exists()
-    make_folder(folder)
+    shots.make_folder(folder)
     try:
-        shot = write_demo(args.name, folder, args.mocap, args.up_axis)
+        shot = shots.write_demo(args.name, folder, args.mocap, args.up_axis)
         return _make(args, shot, performance, viewing, folder)
     except BaseException:
-        _undo(folder, demo_files(args.name, args.mocap), made)
+        _undo(folder, shots.demo_files(args.name, args.mocap), made)
         raise
 
 
 def _make(
-    args: argparse.Namespace, shot: Shot, performance: Performance, viewing: Viewing, out: Path | None
+    args: argparse.Namespace, shot: shots.Shot, performance: Performance, viewing: Viewing, out: Path | None
 ) -> int:  # fmt: skip
     performance.again = resume_command(str(shot.source), str(out) if out else None, None)
-    result = run_shot(
+    result = shots.run_shot(
         without_preview(shot, args.no_preview), out=out, threads=args.threads,
-        progress=viewing.beside(performance.tell), beside=demo_files(args.name, args.mocap) if out else (),
+        progress=viewing.beside(performance.tell), beside=shots.demo_files(args.name, args.mocap) if out else (),
     )  # fmt: skip
     viewing.open(result.folder)
     code = performance.close(result, strict=args.strict)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from bunraku.shots import FIGURES, check_makeable, figure, write_study
+from bunraku import shots
 
+from .command import Command
 from .performance import DONE, Performance, add_threads
 
 _FOLDER = "figures"
@@ -23,12 +23,9 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "figures", help="comparisons with pictures and numbers", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
     parser.add_argument("name", nargs="?", metavar="NAME", help="which figure; without it they are listed")
     parser.add_argument("--list", action="store_true", help="list the figures and stop")
     parser.add_argument("--out", metavar="FOLDER", default=_FOLDER, help=f"where to write (default: {_FOLDER})")
@@ -44,17 +41,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace, performance: Performance) -> int:
     if args.list or args.name is None:
-        performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in FIGURES.items()))
+        performance.show.say("\n".join(f"{name:<10} {one.title}" for name, one in shots.FIGURES.items()))
         return DONE
-    chosen = figure(args.name)
+    chosen = shots.figure(args.name)
     folder = Path(args.out)
-    check_makeable(folder.absolute())
+    shots.check_makeable(folder.absolute())
     performance.show.say(f"{args.name}: {chosen.title}")
     performance.show.say("simulating; nothing is said until all takes are made, from half a minute to some minutes")
     study = chosen.study(args.threads)
     for line in study.table():
         performance.show.say(line)
     performance.show.say("drawing")
-    for path in write_study(args.name, study, folder, video=not args.no_video):
+    for path in shots.write_study(args.name, study, folder, video=not args.no_video):
         performance.show.say(f"wrote {path}")
     return DONE

@@ -5,19 +5,17 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import signal
 import tempfile
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
+from bunraku import shots
 from bunraku.contracts import BunrakuError, PhysicsStopped
-from bunraku.shots import Event, Started, StopAsked, TakeOutcome, TakeResult, contents, frames_kept
 
 from .shows import WAYS, Show, choose_show
+from .signals import ignore_signals, left_at_most_once, terminated_like_interrupted
 
 DONE, FAULT, BAD_INPUT, STOPPED, MISSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -34,8 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_threads(parser)
     parser.add_argument("--progress", choices=WAYS, help="a bar on a terminal, else plain lines, unless told here")
     parser.add_argument(
-        "--strict", action="store_true", help="exit with 4 where the guide was missed, or yielded to a cap"
-    )
+        "--strict", action="store_true",
+        help="exit with 4 where the guide, a path, a planned key or the ground was missed, or yielded to a cap",
+    )  # fmt: skip
     parser.add_argument("--no-preview", action="store_true", help="leave out preview.mp4 and contact_sheet.png")
 
 
@@ -48,27 +47,29 @@ class Performance:
         """the command that carries on after an interruption"""
         self.ended_by_hand = False
         """whether Ctrl-C ended it"""
-        self._started: Started | None = None
+        self._started: shots.Started | None = None
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: shots.Event) -> None:
         """Remember where the take is, and show it."""
-        if isinstance(event, Started):
+        if isinstance(event, shots.Started):
             self._started = event
         self.show.tell(event)
 
     def perform(self, work: Callable[[Performance], int]) -> int:
         """Do the work; whatever happens becomes a sentence and an exit code."""
-        with _warnings_shown(self.show), _terminated_like_interrupted():
+        with _warnings_shown(self.show), terminated_like_interrupted():
             try:
                 return work(self)
             except PhysicsStopped as error:
                 return self._fail(STOPPED, str(error))
             except BunrakuError as error:
-                begun = self._started is not None and frames_kept(self._started.folder) > 0
+                begun = self._started is not None and shots.frames_kept(self._started.folder) > 0
                 carry_on = f"\ncarry on with: {self.again}" if begun and self.again else ""
                 return self._fail(BAD_INPUT, f"{error}{carry_on}")
             except KeyboardInterrupt as error:
-                self.ended_by_hand = not isinstance(error, StopAsked)
+                self.ended_by_hand = not isinstance(error, shots.StopAsked)
+                if self.ended_by_hand:
+                    ignore_signals()  # an impatient second one would take the place of what is told now
                 return self._fail(INTERRUPTED, self._interrupted(str(error) or "interrupted"))
             except Exception as error:
                 return self._fail(
@@ -77,10 +78,10 @@ class Performance:
 
     def attend(self, act: Callable[[], None]) -> None:
         """Do something after the work, whose exit code is known: Ctrl-C and SIGTERM end it, and change nothing."""
-        with suppress(KeyboardInterrupt), _warnings_shown(self.show), _terminated_like_interrupted():
+        with suppress(KeyboardInterrupt), _warnings_shown(self.show), left_at_most_once():
             act()
 
-    def close(self, result: TakeResult, *, strict: bool) -> int:
+    def close(self, result: shots.TakeResult, *, strict: bool) -> int:
         """Tell of a take; returns the exit code."""
         code = exit_code(result, strict=strict)
         sentences = [sentence.text for sentence in result.report.sentences]
@@ -99,7 +100,7 @@ class Performance:
         return code
 
     def _interrupted(self, how: str) -> str:
-        made = frames_kept(self._started.folder) if self._started else 0
+        made = shots.frames_kept(self._started.folder) if self._started else 0
         if not self.again:  # a command that makes no take
             return how
         if self._started is None or not made:
@@ -120,19 +121,19 @@ class Performance:
         return Path(name)
 
 
-def exit_code(result: TakeResult, *, strict: bool) -> int:
+def exit_code(result: shots.TakeResult, *, strict: bool) -> int:
     """0, 3 where physics stopped; 4 where it matters that the guide was missed or gave way, or that surfaces cross."""
-    if result.outcome is TakeOutcome.STOPPED:
+    if result.outcome is shots.TakeOutcome.STOPPED:
         return STOPPED
     return MISSED if strict and (result.report.met is False or result.report.crossed) else DONE
 
 
-def summary(result: TakeResult) -> list[str]:
+def summary(result: shots.TakeResult) -> list[str]:
     """Where the take is, what is in it, and what it met."""
     lines = [f"{result.folder} was finished already"] if result.already else []
     lines += [sentence.text for sentence in result.report.sentences]
     lines += ["", f"{result.folder}"]
-    for one in contents(result.folder, result.report.object):
+    for one in shots.contents(result.folder, result.report.animations):
         lines.append(f"  {one.name:<18} {_size(one.size):>9}  {one.about}".rstrip())
     return lines
 
@@ -174,20 +175,3 @@ def _warnings_shown(show: Show) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """A farm that ends a job politely (SIGTERM) gets the same ending as Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

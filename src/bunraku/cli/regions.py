@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
+from bunraku import shots
 from bunraku.contracts import input_error
-from bunraku.shots import RegionSheet, read_shot
 
+from .command import Command
 from .performance import DONE, Performance
 
 _ABOUT = """\
@@ -22,12 +22,9 @@ example:
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "regions", help="show the regions a shot directs", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
     parser.add_argument("shot", metavar="SHOT.toml", help="the shot file")
     parser.add_argument("--out", metavar="PNG", help="the picture (default: <shot>_regions.png beside the shot file)")
     parser.set_defaults(run=run)
@@ -43,7 +40,7 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
     target = Path(args.out) if args.out else source.with_name(f"{source.stem}_regions.png")
     if target.suffix.lower() != ".png":
         raise input_error("the picture must be a PNG", where="--out", got=str(target), remedy=f"{target.stem}.png")
-    sheet = RegionSheet.of(read_shot(source))
+    sheet = shots.RegionSheet.of(shots.read_shot(source))
     for line in sheet.table():
         performance.show.say(line)
     sheet.write(target)

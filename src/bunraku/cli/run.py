@@ -6,10 +6,10 @@ import argparse
 import re
 import shlex
 from dataclasses import replace
-from typing import Any
 
-from bunraku.shots import Shot, plan, read_shot, run_shot, shot_keys
+from bunraku import shots
 
+from .command import Command
 from .performance import DONE, Performance, add_options
 from .viewing import Viewing, add_view, viewed
 
@@ -29,12 +29,9 @@ keys of a shot file (numbers in SI, frames as in your files; any number marked '
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "run", help="make a take of a shot", description=_ABOUT, epilog=_EXAMPLE + key_list(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog, parser.appendix = _ABOUT, _EXAMPLE, key_list
     parser.add_argument("shot", metavar="SHOT.toml", help="the shot file")
     parser.add_argument("--resume", action="store_true", help="carry on the newest take, or the one in --out")
     parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
@@ -53,13 +50,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) -> int:
-    shot = without_preview(read_shot(args.shot), args.no_preview)
+    shot = without_preview(shots.read_shot(args.shot), args.no_preview)
     performance.again = resume_command(args.shot, args.out, args.frames)
     if args.dry_run:
-        for line in plan(shot, out=args.out, frames=args.frames, threads=args.threads):
+        for line in shots.dry_run(shot, out=args.out, frames=args.frames, threads=args.threads):
             performance.show.say(line)
         return DONE
-    result = run_shot(
+    result = shots.run_shot(
         shot, out=args.out, resume=args.resume, frames=args.frames, threads=args.threads,
         progress=viewing.beside(performance.tell),
     )  # fmt: skip
@@ -67,7 +64,7 @@ def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) 
     return performance.close(result, strict=args.strict)
 
 
-def without_preview(shot: Shot, leave_out: bool) -> Shot:
+def without_preview(shot: shots.Shot, leave_out: bool) -> shots.Shot:
     """The shot, its preview left out where asked."""
     return replace(shot, output=replace(shot.output, preview=False)) if leave_out else shot
 
@@ -92,7 +89,7 @@ def frame_range(text: str) -> tuple[int, int]:
 def key_list() -> str:
     """Every key with its meaning, for the help."""
     lines = []
-    for line in shot_keys():
+    for line in shots.shot_keys():
         lines.append(f"  {line.path}")
         lines.append(f"      {line.doc} [{line.default}]")
         lines.append(f"      {line.allowed}")

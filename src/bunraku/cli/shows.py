@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from bunraku.shots import Event, Finished, FrameDone, Noticed, PictureDone, Preparing, Started
+from bunraku.shots import Event, Finished, FrameDone, Noticed, PictureDone, Preparing, Remarked, Started
 
 from .voice import ERRORS, OUTPUT
 
@@ -91,6 +91,8 @@ class BarShow:
                 self._move(index + 1)
             case Noticed(text):
                 self.warn(text)
+            case Remarked(text):
+                self._write(text)
             case Finished():
                 self._close()
 
@@ -151,6 +153,8 @@ class PlainShow:
                 _line(self._frame(event))
             case Noticed(text):
                 self.warn(text)
+            case Remarked(text):
+                _line(text)
             case PictureDone(index=index, count=count):
                 if (index + 1) % 24 == 0 or index + 1 == count:
                     _line(f"picture {index + 1}/{count}")
@@ -204,6 +208,8 @@ class JsonShow:
                 self._emit({"event": "picture", "index": index, "count": count})
             case Noticed(text):
                 self.warn(text)
+            case Remarked(text):
+                self._emit({"event": "remark", "text": text})
             case Finished():
                 pass
 

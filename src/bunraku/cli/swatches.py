@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from bunraku.shots import SwatchSettings, check_makeable, write_swatches
+from bunraku import shots
 
+from .command import Command
 from .performance import DONE, Performance, add_threads
 
 _NAME = "swatches.png"
@@ -21,18 +21,19 @@ examples:
 """
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "swatches", help="draw a swatch of every preset", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
     parser.add_argument("names", nargs="*", metavar="NAME", help="which presets (default: all)")
     parser.add_argument("--out", metavar="FOLDER", default=".", help="where the picture goes (default: here)")
     parser.add_argument(
-        "--cells", type=int, default=SwatchSettings.cells, metavar="N", help="cells of a side (default: by material)"
+        "--cells",
+        type=int,
+        default=shots.SwatchSettings.cells,
+        metavar="N",
+        help="cells of a side (default: by material)",
     )
-    parser.add_argument("--seconds", type=float, default=SwatchSettings.seconds, help="how long each falls")
+    parser.add_argument("--seconds", type=float, default=shots.SwatchSettings.seconds, help="how long each falls")
     add_threads(parser)
     parser.set_defaults(run=run)
 
@@ -43,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _work(args: argparse.Namespace, performance: Performance) -> int:
-    names = tuple(args.names) or SwatchSettings.names
-    settings = SwatchSettings(names, cells=args.cells, seconds=args.seconds, threads=args.threads)
+    names = tuple(args.names) or shots.SwatchSettings.names
+    settings = shots.SwatchSettings(names, cells=args.cells, seconds=args.seconds, threads=args.threads)
     folder = Path(args.out)
-    check_makeable(folder.absolute())
-    write_swatches(folder / _NAME, settings, performance.show.say)
+    shots.check_makeable(folder.absolute())
+    shots.write_swatches(folder / _NAME, settings, performance.show.say)
     performance.show.say(f"wrote {folder / _NAME}")
     return DONE

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from typing import Any
 
+from bunraku import shots, studio
 from bunraku.contracts import InputError
-from bunraku.shots import ReviewedTake, open_take
-from bunraku.studio import StudioServer, serving
 
+from .command import Command
 from .performance import DONE, Performance
 from .viewing import show_page, wait_for_ctrl_c
 from .voice import OUTPUT
@@ -27,12 +26,9 @@ examples:
 _MOST = 16  # takes at once
 
 
-def add(subparsers: Any) -> None:
-    """Add the command to the parser."""
-    parser = subparsers.add_parser(
-        "view", help="look at takes in the browser", description=_ABOUT, epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+def add(parser: Command) -> None:
+    """Say what the command takes."""
+    parser.description, parser.epilog = _ABOUT, _EXAMPLE
     parser.add_argument("takes", metavar="TAKE", nargs="+", help="a take's folder, or a shot's: its newest take")
     parser.add_argument("--no-open", action="store_true", help="print the page's address, open nothing")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="where to serve it (default: any free port)")
@@ -46,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace) -> int:
     takes = _opened(args.takes)
-    with suppress(KeyboardInterrupt), serving(StudioServer(takes, args.port)) as server:
+    with suppress(KeyboardInterrupt), studio.serving(studio.StudioServer(takes, args.port)) as server:
         print(server.address, file=OUTPUT, flush=True)
         if not args.no_open:
             show_page(server.address)
@@ -54,14 +50,14 @@ def _work(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _opened(names: list[str]) -> list[ReviewedTake]:
+def _opened(names: list[str]) -> list[shots.ReviewedTake]:
     """All takes, or everything that is wrong with them at once."""
     if len(names) > _MOST:
         raise InputError(f"too many takes at once (got {len(names)}; allowed: up to {_MOST})")
     found, wrong = [], []
     for name in names:
         try:
-            found.append(open_take(name))
+            found.append(shots.open_take(name))
         except InputError as error:
             wrong.append(str(error))
     if wrong:

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from bunraku import shots, studio
 from bunraku.contracts import BunrakuError
-from bunraku.shots import Event, Started, open_take
-from bunraku.studio import StudioServer, serving
 
 from .performance import Performance
 
@@ -31,13 +30,13 @@ class Viewing:
     def __init__(self, performance: Performance, wanted: bool, browser: bool) -> None:
         self._performance, self._wanted, self._browser = performance, wanted, browser
         self._open = ExitStack()
-        self.server: StudioServer | None = None
+        self.server: studio.StudioServer | None = None
 
-    def beside(self, tell: Callable[[Event], None]) -> Callable[[Event], None]:
+    def beside(self, tell: Callable[[shots.Event], None]) -> Callable[[shots.Event], None]:
         """The listener `tell`, and the page is served as soon as the take's folder is there."""
 
-        def told(event: Event) -> None:
-            if isinstance(event, Started):  # the address first: what is said ends a progress bar
+        def told(event: shots.Event) -> None:
+            if isinstance(event, shots.Started):  # the address first: what is said ends a progress bar
                 self.open(event.folder)
             tell(event)
 
@@ -48,7 +47,7 @@ class Viewing:
         if not self._wanted or self.server is not None:
             return
         try:
-            self.server = self._open.enter_context(serving(StudioServer([open_take(folder)])))
+            self.server = self._open.enter_context(studio.serving(studio.StudioServer([shots.open_take(folder)])))
         except BunrakuError as error:
             self._performance.show.warn(f"nothing can be viewed: {error}")
             return

@@ -250,6 +250,8 @@ class Ground:
 
     def axes(self, pinches: Pinches, there: Points) -> Points:
         """(p, 3) unit vectors from the first surface to the second."""
+        if not len(pinches):
+            return np.zeros((0, 3))
         first = self._normals(pinches, 0, there)
         both = first - self._normals(pinches, 1, there)
         size = np.linalg.norm(both, axis=1)[:, None]
@@ -259,6 +261,8 @@ class Ground:
         """(p,) whether the surfaces leave `room` [m] beyond their gaps at both ends of a step, or do not oppose each
         other any more, and the vertex is on its side of both, beyond the gap; or is off beside one of them.
         """
+        if not len(pinches):
+            return np.zeros(0, dtype=bool)
         gaps = self._gaps(pinches)
         own, out = x[pinches.vertices], np.ones(len(pinches), dtype=bool)
         for there in (begin, end):

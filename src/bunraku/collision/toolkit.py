@@ -145,6 +145,13 @@ class Rubbing:
         return self._pairing.spread(potential.gradient(self._collisions, self._mesh, way))
 
 
+def _inside(faces: Integers, count: int, movable: int) -> Flags:
+    """(n,) vertices of a body that are on none of its faces: they would be felt as points of their own."""
+    out = np.arange(count) < (movable if len(faces) else 0)
+    out[np.asarray(faces, dtype=np.int64).reshape(-1)] = False
+    return out
+
+
 class Pairing:
     """Surfaces of which some may touch: a mesh of all their vertices, how near they may come, who ignores whom."""
 
@@ -162,7 +169,7 @@ class Pairing:
         parts may meet, and `friction` is the coefficient of all pairs where it is not that of their vertices.
         """
         self.count, self.friction = len(rest), friction
-        without = np.zeros(len(rest), dtype=bool) if without is None else without
+        without = _inside(faces, len(rest), movable) | (False if without is None else without)
         self.taken = np.flatnonzero(~without)
         renumbered = np.cumsum(~without) - 1
         faces = np.ascontiguousarray(faces, dtype=np.int64).reshape(-1, 3)
@@ -351,4 +358,6 @@ def _kept(candidates: Sequence[Any], neighbours: Flags) -> list[Any]:
 
 def _read(collisions: Sequence[Any], name: str, kind: type = np.int64) -> Any:
     """(m,) an attribute of each: a quarter of a microsecond a pair."""
+    if not len(collisions):
+        return np.zeros(0, kind)
     return np.fromiter(map(attrgetter(name), collisions), kind, len(collisions))

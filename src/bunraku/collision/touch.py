@@ -345,7 +345,9 @@ class Touch:
 
     def _at(self, x: Points, ahead: float) -> _Place:
         """The near pairs at x, found once; a search comes back to one of the places it has looked at."""
-        points = self._points(x, ahead)
+        return self._place(self._points(x, ahead))
+
+    def _place(self, points: Points) -> _Place:
         for place in self._places:
             if np.array_equal(place.points, points):
                 return place
@@ -366,7 +368,8 @@ class Touch:
     def _gaps(self, place: _Place) -> list[Gaps]:
         if place.gaps is None:
             with self._spending("blocks"):
-                place.gaps = [self._measured(near, place.points) for near in place.nears]
+                some = [near for near in place.nears if len(near)] or place.nears[:1]  # most sets are far apart
+                place.gaps = [self._measured(near, place.points) for near in some]
         return place.gaps
 
     def _measured(self, near: Near, points: Points) -> Gaps:
@@ -383,18 +386,15 @@ class Touch:
         if self._lagged is None:
             self._lagged = []
             if self.surfaces.rubs:
-                begin = np.concatenate([self.start, self._from])
-                for pairing, size in self._pairings:
-                    near = pairing.near(begin[:size])
-                    if not len(near):
-                        continue
-                    gaps, stiffness = self._measured(near, begin), self.stiffness(near.gap)
-                    force, _ = gaps.pressing(stiffness, self.surfaces.felt_within)
+                begin = self._place(np.concatenate([self.start, self._from]))  # from where the first guess has looked
+                some = [one for one in zip(self._pairings, begin.nears, strict=True) if len(one[1])]
+                felt = zip(some, self._gaps(begin), self._presses(begin), strict=True) if some else ()
+                for ((pairing, size), near), gaps, (force, _) in felt:
                     # Shell vertices come first: a pair with an obstacle has that one's friction.
                     coefficient, mixed = self.surfaces.frictions[gaps.corners.max(axis=1)], self._mixed[:size]
                     if pairing.friction is not None:
                         coefficient, mixed = pairing.friction, np.full(size, pairing.friction)
-                    self._lagged.append((gaps, force, coefficient, near.rubbing(stiffness, mixed)))
+                    self._lagged.append((gaps, force, coefficient, near.rubbing(self.stiffness(near.gap), mixed)))
         return self._lagged
 
     @property

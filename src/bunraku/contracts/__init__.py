@@ -9,6 +9,7 @@ from .arrays import Sparse as Sparse
 from .arrays import Vector as Vector
 from .checks import is_between as is_between
 from .checks import need as need
+from .checks import real_array as real_array
 from .checks import whole_number as whole_number
 from .errors import BunrakuError as BunrakuError
 from .errors import InputError as InputError
@@ -17,6 +18,7 @@ from .errors import PhysicsStopped as PhysicsStopped
 from .errors import input_error as input_error
 from .protocols import Constraint as Constraint
 from .protocols import ContactSource as ContactSource
+from .protocols import ContentStore as ContentStore
 from .protocols import Energy as Energy
 from .protocols import EnergySource as EnergySource
 from .protocols import Factorisation as Factorisation
@@ -24,6 +26,7 @@ from .protocols import LinearRows as LinearRows
 from .protocols import Stencil as Stencil
 from .protocols import Stepper as Stepper
 from .protocols import Touching as Touching
+from .solution import WHY as WHY
 from .solution import Outcome as Outcome
 from .solution import Solution as Solution
 from .state import State as State

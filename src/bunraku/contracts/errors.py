@@ -34,7 +34,7 @@ class PhysicsStopped(BunrakuError):
         begin = "" if index is None else f"stopped at frame index {index} (t = {time:.4f} s): "
         super().__init__(begin + self.story())
 
-    def story(self, origin: Iterable[float] = (0.0, 0.0, 0.0), numbers: Sequence[int] | None = None) -> str:
+    def story(self, origin: Iterable[float] = (0.0, 0.0, 0.0), numbers: Sequence[int | str] | None = None) -> str:
         """Why and where, positions about another origin [m], vertices by other `numbers`."""
         if self.vertex is None or self.position is None:
             return self.reason

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import Array, Flags, Integers, Points, Sparse, Vector
 from .solution import Solution
@@ -272,10 +273,22 @@ class Factorisation(Protocol):
         """Factorise for the values (nnz,) of the pattern."""
         ...
 
-    def solve(self, b: Vector) -> Vector:
-        """Solve A y = b for b (N,)."""
+    def solve(self, b: Array) -> Array:
+        """Solve A y = b for b (N,), or for every row of b (r, N)."""
         ...
 
     def inertia(self) -> tuple[int, int]:
         """Numbers of positive and negative pivots of the last factor."""
+        ...
+
+
+class ContentStore(Protocol):
+    """Where results that took long are kept under the name of what they were made of."""
+
+    def load(self, key: str) -> Mapping[str, NDArray[Any]] | None:
+        """The arrays kept under a name; None where there are none, or they are damaged."""
+        ...
+
+    def store(self, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep arrays under a name. What cannot be kept is not: a job does not fail for that."""
         ...

@@ -8,6 +8,8 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+WHY = "why"
+"""in the evidence of a solution: a sentence for the user, where more is known than the outcome says"""
 
 
 class Outcome(Enum):
@@ -16,15 +18,15 @@ class Outcome(Enum):
     CONVERGED = "converged"
     ITERATION_LIMIT = "took the allowed number of Newton iterations"
     NOT_CONVERGED = (
-        "Newton's method did not converge; try more substeps, a slower guide, a stiffer material or more damping"
+        "Newton's method did not converge; try more substeps, slower direction, a stiffer material or more damping"
     )
-    LINE_SEARCH_FAILED = "no step along Newton's direction lowered the energy; try more substeps or a slower guide"
+    LINE_SEARCH_FAILED = "no step along Newton's direction lowered the energy; try more substeps or slower direction"
     NOT_FINITE = (
-        "the solution became infinite or not a number; the guide is too violent for this step: "
-        "try more substeps, a slower guide or a stiffer material"
+        "the solution became infinite or not a number; what is directed is too violent for this step: "
+        "try more substeps, slower direction or a stiffer material"
     )
     CONDITIONS_CONFLICT = (
-        "two directions ask for different things of the same vertices (a pin inside a tracked region, say); "
+        "two directions ask for different things of the same vertices (a pin inside a region or path, say); "
         "release one of them"
     )
     FACTORISATION_FAILED = (

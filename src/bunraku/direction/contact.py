@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bunraku.collision import MOST_FRICTION, Between, Obstacle, Plane, Surfaces
-from bunraku.contracts import InputError, Integers, input_error, is_between
+from bunraku.collision import MOST_FRICTION, Between, Obstacle, Pinches, Plane, Surfaces
+from bunraku.contracts import InputError, Integers, State, input_error, is_between
 from bunraku.geometry import TriMesh, check_physical
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
@@ -72,12 +72,28 @@ class Contact:
         object.__setattr__(self, "layers", _listed("layers", self.layers, str))
         between = (self.between,) if isinstance(self.between, Between) else self.between
         object.__setattr__(self, "between", _listed("between", between, Between))
-        check_names(self.parts, self.obstacles, self.layers, self.between, self.self_contact)  # type: ignore[arg-type]
+        self._check_names(later=not self.parts)
 
-    def surfaces(self, shell: TriMesh, blend: MaterialBlend, time: float, sewn: Integers | None = None) -> Surfaces:
-        """For a shell of a material, whose vertices `sewn` (s, 2) lie on each other or will."""
+    @property
+    def named(self) -> set[str]:
+        """What `between` is about."""
+        told = (self.between,) if isinstance(self.between, Between) else self.between
+        return {name for one in told for name in (one.first, one.second)}
+
+    def _check_names(self, *, later: bool) -> None:
+        check_names(
+            self.parts, self.obstacles, self.layers, self.between, self.self_contact, later=later  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def surfaces(
+        self, shell: TriMesh, blend: MaterialBlend | None, time: float, sewn: Integers | None = None
+    ) -> Surfaces:
+        """For a shell of a material (None where the thickness is said), whose vertices `sewn` (s, 2) lie on each other
+        or will."""
+        self._check_names(later=False)
         thickness = self.thickness
         if thickness is None:
+            assert blend is not None
             thickness = float(np.max(blend.at(time).thickness, initial=0.0))
         found = Surfaces(
             shell, [one for one in self.obstacles if isinstance(one, Obstacle)],
@@ -89,6 +105,17 @@ class Contact:
             _check_reach(found)
             return found
         return _within_rest(found) if self.self_contact else found
+
+
+def near_at_first(contact: object, state: State) -> dict[str, float]:
+    """Near pairs and the least distance among them [m] of a first frame, which no step led to."""
+    if not isinstance(contact, Surfaces):
+        return {"pairs": 0, "closest": 0.0}
+    points = contact.together(state.q.reshape(-1, 3), state.time)
+    without = Pinches.of(state.memory).vertices
+    nears = [pairing.near(points[:size]) for pairing, size in contact.pairings_without(without)]
+    count = sum(len(near) for near in nears)
+    return {"pairs": count, "closest": min(near.closest() for near in nears) if count else 0.0}
 
 
 def _within_rest(surfaces: Surfaces) -> Surfaces:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bunraku.contracts import Array, Outcome, PhysicsStopped, Points, Solution, State, Stepper, Vector
-from bunraku.geometry import TriMesh
+from bunraku.contracts import WHY, Array, Integers, Outcome, PhysicsStopped, Points, Solution, State, Stepper, Vector
+from bunraku.geometry import TetMesh, TriMesh, tet_volumes
 from bunraku.motion import Animation
 
+if TYPE_CHECKING:  # a job is one of a surface, unless it says otherwise
+    import typing_extensions
+
+    Mesh = typing_extensions.TypeVar("Mesh", bound=TriMesh | TetMesh, covariant=True, default=TriMesh)
+else:
+    Mesh = TypeVar("Mesh")
 _log = logging.getLogger(__name__)
 MOST_HALVINGS = 4
 """how often a step that cannot be taken is split in two before the run stops"""
 SHORTER_MAY_HELP = (
     Outcome.LINE_SEARCH_FAILED, Outcome.NOT_CONVERGED, Outcome.NOT_FINITE, Outcome.FACTORISATION_FAILED
 )  # fmt: skip
+
+
+def volumes_of(points: Points, tets: Integers) -> dict[str, Array]:
+    """What a frame reports of tetrahedra (m, 4): their `volume` [m³], and how many are `inverted`, inside out."""
+    each = tet_volumes(points, tets)
+    return {"volume": np.array(float(each.sum())), "inverted": np.array(int((each <= 0.0).sum()))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +68,10 @@ class Reporter(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class Job(Generic[Mesh]):
     """Everything needed to make the frames of one body."""
 
-    mesh: TriMesh
+    mesh: Mesh
     """of the result"""
     times: Vector
     """(t,) of the frames [s]"""
@@ -105,27 +117,31 @@ class Job:
             return first + self._steps(first[-1].value, until, index, halvings + 1)
         evidence = solution.evidence
         raise PhysicsStopped(
-            solution.outcome.value, index=index, time=until,
+            evidence.get(WHY, solution.outcome.value), index=index, time=until,
             vertex=evidence.get("vertex"), position=evidence.get("position"),
         )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Take:
+class Take(Generic[Mesh]):
     """A finished job in memory."""
 
-    animation: Animation
+    animation: Animation[Mesh]
     """one frame per time; the first is the start"""
     report: Mapping[str, Array]
     """per-frame arrays (t, …)"""
     velocities: Array
     """(t, n, 3) [m/s]"""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    surface: Animation | None = None
+    """of a body: its surface, or the fine one it carries"""
+    frames: Sequence[Frame] = ()
+    """what carries the job on from any of them, where it may be edited and taken up again"""
 
 
-def collect(job: Job) -> Take:
-    """Run a job to its end in memory."""
-    frames = list(job.frames())
+def collect(job: Job[Mesh], frames: Iterable[Frame] | None = None) -> Take[Mesh]:
+    """Run a job to its end in memory; or put `frames` together that were made of it."""
+    frames = list(job.frames() if frames is None else frames)
     points = np.stack([frame.points for frame in frames])
     report = {key: np.stack([np.asarray(frame.report[key]) for frame in frames]) for key in frames[0].report}
     velocities = np.stack([frame.velocity for frame in frames])

@@ -34,13 +34,14 @@ def as_parts(given: object) -> dict[str, Integers]:
 
 def check_names(
     parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane], layers: Sequence[str],
-    between: Sequence[Between], self_contact: bool,
+    between: Sequence[Between], self_contact: bool, *, later: bool = False,
 ) -> None:  # fmt: skip
-    """Refuse, all at once, names of what is not there, what is said twice, and what cannot be."""
+    """Refuse, all at once, names of what is not there, what is said twice, and what cannot be; `later` says that there
+    may be more to name, such as bodies."""
     wrong = [
         *_clashes(parts, things),
         *_wrong_layers(parts, things, layers, self_contact),
-        *_wrong_between(parts, things, between, self_contact),
+        *_wrong_between(parts, things, between, self_contact, later),
     ]
     if wrong:
         raise InputError("\n".join(map(str, wrong)))
@@ -120,14 +121,15 @@ def _wrong_layers(
 
 
 def _wrong_between(
-    parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane], between: Sequence[Between], self_contact: bool
-) -> Iterator[InputError]:
+    parts: Mapping[str, Integers], things: Sequence[Obstacle | Plane], between: Sequence[Between], self_contact: bool,
+    later: bool,
+) -> Iterator[InputError]:  # fmt: skip
     count = Counter(one.name for one in things)
     known, seen = [*parts, *count], set[frozenset[str]]()
     for k, one in enumerate(between):
         where, pair = f"contact.between[{k}]", frozenset((one.first, one.second))
         unknown = [name for name in (one.first, one.second) if name not in known]
-        for name in unknown:
+        for name in () if later else unknown:
             yield _unknown(where, name, known)
         if unknown:
             continue
@@ -149,8 +151,8 @@ def _wrong_between(
 def _unknown(where: str, name: object, known: Sequence[str]) -> InputError:
     near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
     return input_error(
-        "there is no such part of the shell or obstacle", where=where, got=name, allowed=", ".join(known) or "none",
-        remedy=f"'{near[0]}'" if near else "",
+        "there is no such part of the shell, body or obstacle", where=where, got=name,
+        allowed=", ".join(known) or "none", remedy=f"'{near[0]}'" if near else "",
     )  # fmt: skip
 
 

@@ -60,6 +60,8 @@ class Bodies:
     """[m] from the surface at which a vertex feels nothing of it"""
     press: Callable[[Sparse], Callable[[float], Vector]] | None = None
     """weights (v, n) → time [s] → (v,) [N] how hard vertices may be pressed against things; None: nothing is there"""
+    guide: bool = True
+    """whether there is a guide to be attached to"""
 
     def named(self, to: Obstacle | str) -> Obstacle:
         """The obstacle itself, or the one of that name."""
@@ -72,14 +74,14 @@ class Bodies:
             )
         if found:
             return found[0]
-        names = ", ".join(f"'{name}'" for name in ["guide", *(one.name for one in self.obstacles)])
-        allowed = f"{names}, a point, one point a vertex, an Animation or an Obstacle"
+        names = ", ".join(f"'{name}'" for name in [*["guide"][: self.guide], *(one.name for one in self.obstacles)])
+        allowed = f"{names + ', ' if names else ''}a point, one point a vertex, an Animation or an Obstacle"
         raise input_error("unknown pin.to", got=to, allowed=allowed)
 
 
-def check_pin(pin: Pin, shell: TriMesh) -> None:
-    """Its vertices are the shell's, its axes are axes, its strength a strength."""
-    _checked_vertices(pin, shell)
+def check_pin(pin: Pin, shell: TriMesh, noun: str = "shell") -> None:
+    """Its vertices are the shell's (or the body's, as `noun` says), its axes are axes, its strength a strength."""
+    _checked_vertices(pin, shell, noun)
     _checked_axes(pin.axes)
     strength_curve("pin.strength", pin.strength)
 
@@ -129,7 +131,7 @@ def _attached(points: Points, body: Obstacle, time: float, clear: float) -> Call
     return lambda t: held.points(body.at(t))
 
 
-def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
+def _checked_vertices(pin: Pin, shell: TriMesh, noun: str = "shell") -> Integers:
     given = np.asarray(pin.vertices)
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise input_error("pin.vertices must be a list of whole numbers", got=pin.vertices)
@@ -137,7 +139,7 @@ def _checked_vertices(pin: Pin, shell: TriMesh) -> Integers:
     bad = vertices[(vertices < 0) | (vertices >= shell.point_count)]
     if len(vertices) == 0 or len(bad):
         raise input_error(
-            "pin.vertices must name vertices of the shell", got=first_few(bad) if len(bad) else "none",
+            f"pin.vertices must name vertices of the {noun}", got=first_few(bad) if len(bad) else "none",
             allowed=f"0 to {shell.point_count - 1}",
         )  # fmt: skip
     if len(np.unique(vertices)) != len(vertices):

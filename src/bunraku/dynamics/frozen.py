@@ -21,6 +21,26 @@ _RECENT = 3  # places of which a value is kept: a search looks at two or three
 
 
 @dataclass(frozen=True, eq=False)
+class Stacked:
+    """The Jacobians of several conditions one below the other; most stay the same from step to step."""
+
+    parts: Sequence[Sparse]
+    matrix: Sparse
+    """(r, 3n) CSR"""
+    transposed: Sparse
+    """(3n, r) CSC"""
+
+    @classmethod
+    def of(cls, rows: Sequence[LinearRows], before: Stacked | None = None) -> Stacked:
+        """Of rows, of which there is at least one set; that of `before` if they have the same Jacobians."""
+        parts = [one.jacobian for one in rows]
+        if before is not None and all(a is b for a, b in zip(parts, before.parts, strict=True)):
+            return before
+        matrix = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+        return cls(parts, matrix, matrix.T)
+
+
+@dataclass(frozen=True, eq=False)
 class Frozen:
     """The minimisation of one step."""
 
@@ -37,6 +57,9 @@ class Frozen:
     touch: Touching | None = None
     presses: Presses | None = None
     """of the conditions with a cap, where there is contact"""
+    stacked: Stacked | None = None
+    """the Jacobians of `rows`, where an earlier step has them"""
+    _stretched: list[tuple[Points, Vector]] = field(default_factory=list, repr=False, init=False)
     _valued: deque[tuple[Points, float]] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False, init=False)
 
     def value(self, x: Points, multipliers: Vector, ahead: float = 0.0) -> float:
@@ -45,11 +68,14 @@ class Frozen:
         With contact, the obstacles have gone that share further `ahead`.
         """
         total = self._own_value(x)
-        stretch, hard = self.stretch(x), self.hard
-        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness)
-        total += 0.5 * float(spring @ stretch**2) + float(np.where(hard, multipliers, 0.0) @ stretch)
         if self.touch is not None:
             total += self.touch.value(x, ahead)
+        if not self.rows:
+            return total
+        stretch = self.stretch(x)
+        if self._plain:
+            return total + float(multipliers @ stretch)
+        total += 0.5 * float(self._springs @ stretch**2) + float(np.where(self.hard, multipliers, 0.0) @ stretch)
         return total + self.yielding.value(stretch)
 
     def _own_value(self, x: Points) -> float:
@@ -74,13 +100,14 @@ class Frozen:
 
     def pull(self, forces: Vector) -> Points:
         """(n, 3) Jᵀλ for forces λ (r,) of the conditions."""
-        return (self.jacobian.T @ forces).reshape(-1, 3) if self.rows else np.zeros_like(self.target)
+        return (self._stack.transposed @ forces).reshape(-1, 3) if self.rows else np.zeros_like(self.target)
 
     def forces(self, x: Points, multipliers: Vector) -> Vector:
         """(r,) how hard each condition pulls: λ where it is hard, k (J x − anchor) where it is a spring."""
+        if self._plain:
+            return multipliers
         stretch = self.stretch(x)
-        spring = np.where(np.isinf(self.stiffness), 0.0, self.stiffness) * stretch
-        return self.yielding.pull(stretch, np.where(np.isinf(self.stiffness), multipliers, spring))
+        return self.yielding.pull(stretch, np.where(self._infinite, multipliers, self._springs * stretch))
 
     def left(self, gradient: Points, step: Points) -> float:
         """[m] the mean by mass of how far x is from the minimum, by Newton's step (n, 3) from it.
@@ -122,7 +149,11 @@ class Frozen:
     @cached_property
     def jacobian(self) -> Sparse:
         """(r, 3n) of all conditions."""
-        return sparse.vstack([rows.jacobian for rows in self.rows], format="csr")
+        return self._stack.matrix
+
+    @cached_property
+    def _stack(self) -> Stacked:
+        return Stacked.of(self.rows) if self.stacked is None else self.stacked
 
     def blocks(self, x: Points) -> list[Array]:
         """Local blocks of the positive semi-definite Hessian."""
@@ -137,14 +168,40 @@ class Frozen:
         found = np.concatenate([np.zeros(0), *(rows.stiffness for rows in self.rows)])
         return np.where(self.yielding.springs(len(found)), np.inf, found)
 
+    @cached_property
+    def _infinite(self) -> Flags:
+        return np.isinf(self.stiffness)
+
+    @cached_property
+    def _springs(self) -> Vector:
+        """(r,) [N/m] of springs without a cap, 0 for others."""
+        return np.where(self._infinite, 0.0, self.stiffness)
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether all conditions are hard and none can yield."""
+        return not len(self.yielding.triples) and bool(self._infinite.all())
+
     @property
     def hard(self) -> Flags:
         """(r,) conditions to be met exactly."""
-        return np.isinf(self.stiffness) & ~self.yielding.rows_that_yield(len(self.stiffness))
+        if not len(self.yielding.triples):
+            return self._infinite
+        return self._infinite & ~self.yielding.rows_that_yield(len(self.stiffness))
 
     def stretch(self, x: Points) -> Vector:
         """(r,) of all conditions: how far each still has to go."""
-        return np.concatenate([np.zeros(0), *(rows.stretch(x) for rows in self.rows)])
+        for where, found in self._stretched:  # the last place, which is asked about several times in turn
+            if np.array_equal(where, x):
+                return found
+        found = self.jacobian @ x.reshape(-1) - self._ends if self.rows else np.zeros(0)
+        self._stretched[:] = [(x.copy(), found)]
+        return found
+
+    @cached_property
+    def _ends(self) -> Vector:
+        """(r,) where conditions lead: goals of hard ones, anchors of springs."""
+        return np.concatenate([np.where(np.isinf(one.stiffness), one.goals, one.anchors) for one in self.rows])
 
     def distance(self, x: Points) -> float:
         """[m] the largest distance of a hard condition."""
@@ -152,7 +209,7 @@ class Frozen:
 
     def missing(self, x: Points) -> Vector:
         """(r,) of the hard conditions, 0 for others: how far each still has to go in this step."""
-        return np.where(self.hard, self.stretch(x), 0.0)
+        return self.stretch(x) if self._plain else np.where(self.hard, self.stretch(x), 0.0)
 
     @property
     def behind(self) -> Flags:
@@ -163,6 +220,8 @@ class Frozen:
 
     def residual(self, x: Points) -> Vector:
         """(r,) of all conditions: how far each misses what was directed."""
+        if self.directed is None and self._plain:
+            return self.stretch(x)
         rows = self.rows if self.directed is None else self.directed
         return np.concatenate([np.zeros(0), *(one.residual(x) for one in rows)])
 

@@ -34,11 +34,11 @@ from bunraku.contracts import (
 from bunraku.numerics import FactorisationError, SaddleSystem, choose
 
 from .apart import minimise_apart
-from .frozen import Frozen, Watched
+from .frozen import Frozen, Stacked, Watched
 from .goals import CATCH_UP, FREE_FORCE, Goals
 from .minimise import NewtonSettings, Progress, minimise, take_steps
 from .pressing import Presses
-from .system import System, mean_stiffness
+from .system import System, mean_stiffness, shifted_stencils
 from .yielding import SHARPNESS, Yielding, capped_rows
 
 PAIRS = "contact.pairs"
@@ -65,6 +65,7 @@ class ImplicitEuler:
         self._threads = threads
         self._saddle: SaddleSystem | None = None
         self._pressing: Presses | None = None
+        self._stacked: Stacked | None = None
         self._pairs = np.zeros((0, 2), np.int64)
         self._outside = 0  # parts of pairs that count on the diagonal of the last factor
 
@@ -94,16 +95,17 @@ class ImplicitEuler:
 
         sharpness = SHARPNESS * self._settings.length
         target = x + dt * v
+        self._stacked = Stacked.of(rows, self._stacked) if rows else None
         if self._system.contact is None:
             yielding = Yielding.of(rows, missed, sharpness)
-            return Frozen(self._system.mass, energies, target, rows, dt, yielding)
+            return Frozen(self._system.mass, energies, target, rows, dt, yielding, stacked=self._stacked)
         goals = Goals(rows, *(self._rows_at(state, state.time - k * dt, dt) for k in range(2)))
         free = goals.free_force(state.memory, self._system.mass.lumped, dt)
         asked = goals.catching_up(x, CATCH_UP * self._settings.length, dt)
         yielding = Yielding.of(asked, missed, sharpness, free)
         problem = Frozen(
             self._system.mass, energies, target, asked, dt, yielding, rows, self._system.contact.at(state, dt),
-            self._presses(yielding),
+            self._presses(yielding), self._stacked,
         )  # fmt: skip
         self._begin_contact(problem, state, x, missed)
         return problem
@@ -137,11 +139,15 @@ class ImplicitEuler:
             away = np.linalg.norm(missed()[problem.yielding.triples], axis=1)
             problem.yielding.begin(away > 10.0 * SHARPNESS * self._settings.length, pressed)
 
-    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
-        """One step of length dt [s]; as the `last` resort obstacles are let through rather than that it fails."""
+    def step(self, state: State, dt: float, *, last: bool = False, guess: Points | None = None) -> Solution[State]:
+        """One step of length dt [s]; as the `last` resort obstacles are let through rather than that it fails.
+
+        Newton begins at a `guess` (n, 3) [m] of where it ends, or without one where inertia alone would lead.
+        """
         begin = time.perf_counter()
         problem = self.freeze(state, dt)
-        run = Progress(self._first_guess(problem, state), np.zeros(len(problem.stiffness)))
+        first = self._first_guess(problem, state, problem.target if guess is None else guess)
+        run = Progress(first, np.zeros(len(problem.stiffness)))
         seconds = dict.fromkeys(PARTS, 0.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             outcome = self._solve(problem, run, seconds, last)
@@ -180,17 +186,18 @@ class ImplicitEuler:
         away = np.linalg.norm(problem.residual(x)[triples], axis=1)
         return pressed.touched & (away > 10.0 * SHARPNESS * self._settings.length)
 
-    def _first_guess(self, problem: Frozen, state: State) -> Points:
-        """Where Newton begins: y; with contact as far towards y, moved onto the conditions, as the way is free."""
+    def _first_guess(self, problem: Frozen, state: State, guess: Points) -> Points:
+        """Where Newton begins: a guess (n, 3), with contact as far towards it, moved onto the conditions, as the way is
+        free."""
         touch = problem.touch
         if touch is None:
-            return problem.target
+            return guess
         x = state.q.reshape(-1, 3)
-        way = problem.target - x
+        way = guess - x
         if problem.presses is not None:
             triples = problem.yielding.triples
             held = problem.hard[triples[:, 0]]
-            missing = np.where(held[:, None], problem.stretch(problem.target)[triples], 0.0)
+            missing = np.where(held[:, None], problem.stretch(guess)[triples], 0.0)
             way = way + problem.presses.onto(missing)
         share = touch.max_step(x, way)
         share = 1.0 if share >= 1.0 else 0.5 * share
@@ -280,12 +287,8 @@ class ImplicitEuler:
 
     def _stencils(self, problem: Frozen) -> list[Stencil]:
         """Of the blocks of a problem."""
-        size = 3 * self._system.point_count
-        stencils = [self._system.mass.stencil()]
-        for energy in problem.energies:
-            stencils.extend(_shifted(stencil, 3 * self._system.point_count, size) for stencil in energy.stencils(True))
-            size += energy.auxiliary_count
-        return stencils
+        own = shifted_stencils(problem.energies, self._system.point_count, psd=True)
+        return [self._system.mass.stencil(), *own]
 
     def _analyse(self, problem: Frozen) -> SaddleSystem:
         stencils = self._stencils(problem)
@@ -305,12 +308,3 @@ def _with_room(before: Integers, likely: Integers) -> Integers:
     likely now is forgotten."""
     both = np.unique(np.concatenate([before, likely]), axis=0)
     return both if len(both) <= _MOST_ROOM * len(likely) else likely
-
-
-def _shifted(stencil: Stencil, point_unknowns: int, first: int) -> Stencil:
-    """An energy numbers its auxiliary unknowns from 3n; move them to `first`."""
-
-    def move(unknowns: Integers) -> Integers:
-        return np.where(unknowns >= point_unknowns, unknowns + (first - point_unknowns), unknowns)
-
-    return Stencil(move(stencil.rows), None if stencil.columns is None else move(stencil.columns))

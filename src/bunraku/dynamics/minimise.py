@@ -32,7 +32,8 @@ class NewtonSettings:
     """stop after this many iterations that surfaces in the way have cut short; what is reached then is free of
     intersections and is taken"""
     reuse: int = 5
-    """iterations that share one factorisation"""
+    """iterations that share one factorisation, of one step: that of the step before would do for bodies that only move
+    along (`bunraku bench steer`: half the time), for nothing that turns, and a resumed run would give other bytes"""
     single: bool = True
     """factorise in single precision, refine in double"""
     balance: float = 0.0
@@ -97,14 +98,16 @@ def take_steps(problem: Problem, direction: Direction, run: Progress, count: int
     return Outcome.ITERATION_LIMIT if np.isfinite(run.x).all() else Outcome.NOT_FINITE
 
 
-def _newton(problem: Problem, direction: Direction, run: Progress, *, fresh: bool, exact: bool) -> None:
-    """One whole step, on the conditions that hold with its own multipliers."""
+def _newton(
+    problem: Problem, direction: Direction, run: Progress, *, fresh: bool, exact: bool, gradient: Points | None = None
+) -> None:
+    """One whole step, on the conditions that hold with its own multipliers; `gradient` (n, 3) where it is known."""
     while True:
-        gradient = problem.gradient(run.x, run.multipliers)
+        gradient = problem.gradient(run.x, run.multipliers) if gradient is None else gradient
         step, run.multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=exact)
         if not problem.revise(run.x, run.multipliers):
             break
-        fresh, run.factorisations = True, run.factorisations + 1
+        fresh, gradient, run.factorisations = True, None, run.factorisations + 1
     run.x, run.last_step = run.x + step, _largest(step)
 
 
@@ -119,14 +122,17 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
     if not np.isfinite(run.x).all():
         return Outcome.NOT_FINITE
     before: tuple[Points, Points, Points] | None = None  # gradient, Newton step, direction
-    # A short first step has not left the place where its factor was made.
-    age = 1 if run.last_step <= 1e3 * small else settings.reuse
+    # A short first step has not left the place where its factor was made. Whether a long one has, the second tells.
+    age, close = 1, np.inf if run.last_step <= 1e3 * small else max(_CLOSE * run.last_step, small)
     returns = turns = 0
     while run.iterations < settings.limit:
         gradient = problem.gradient(run.x, run.multipliers)
         fresh = age >= settings.reuse
         step, multipliers = direction(run.x, gradient, run.multipliers, fresh=fresh, exact=False)
-        age = 1 if fresh else age + 1
+        if not fresh and not _largest(step) <= close:
+            fresh = True
+            step, multipliers = direction(run.x, gradient, run.multipliers, fresh=True, exact=False)
+        age, close = 1 if fresh else age + 1, np.inf
         run.iterations, run.factorisations = run.iterations + 1, run.factorisations + fresh
         run.last_step = _largest(step)
         if not np.isfinite(run.last_step):
@@ -135,7 +141,7 @@ def minimise(problem: Problem, direction: Direction, run: Progress, settings: Ne
             age, before, run.multipliers = settings.reuse, None, multipliers
             continue
         if run.last_step <= small:
-            _newton(problem, direction, run, fresh=False, exact=True)
+            _newton(problem, direction, run, fresh=False, exact=True, gradient=gradient)
             return Outcome.CONVERGED
         along = conjugate(gradient, step, before)
         found = _search(problem, run, along, gradient)
@@ -171,6 +177,7 @@ def _meet(problem: Problem, direction: Direction, run: Progress, small: float) -
     return True
 
 
+_CLOSE = 0.02  # of the first step: a second one that long or shorter with the same factor needs no other
 _MOST_RETURNS = 5  # where rounding keeps the conditions away, the line search has the last word
 _CUT_SHORT = 0.05  # share of a step; less looks like a jump of the energy on the way
 _MOST_TURNS = 4  # faces that turn over in one step
@@ -204,8 +211,10 @@ def _search(problem: Problem, run: Progress, along: Points, gradient: Points) ->
     fraction = parabola_minimum(slope, at_whole - value)
     if at_whole <= value and 0.7 < fraction < 1.4:
         return whole
-    if abs(slope) <= _ROUNDING * abs(value) and _flatter(problem, run, whole, along, slope):
-        return whole
+    if abs(slope) <= _ROUNDING * abs(value):
+        flat = _flatter(problem, run, along, slope)
+        if flat is not None:
+            return flat
     for _ in range(25):
         other = run.x + fraction * along
         at_other = problem.value(other, run.multipliers)
@@ -221,9 +230,21 @@ _ROUNDING = 1e-8
 """share of Φ below which a predicted gain may drown in rounding, so that slopes decide instead of values"""
 
 
-def _flatter(problem: Problem, run: Progress, whole: Points, along: Points, slope: float) -> bool:
-    """Whether the slope at the whole step is clearly smaller: the approximate Wolfe condition of Hager and Zhang."""
-    return abs(float(np.sum(along * problem.gradient(whole, run.multipliers)))) <= 0.5 * abs(slope)
+def _flatter(problem: Problem, run: Progress, along: Points, slope: float) -> Points | None:
+    """Where the slope is clearly smaller: at the whole step (the approximate Wolfe condition of Hager and Zhang), or
+    where slopes say that it vanishes. A stressed body that hardly turns is far softer than the Hessian has it."""
+    fraction = 1.0
+    for _ in range(_SECANTS):
+        other = run.x + fraction * along
+        there = float(np.sum(along * problem.gradient(other, run.multipliers)))
+        if abs(there) <= 0.5 * abs(slope):
+            return other
+        fraction = float(np.clip(fraction * slope / (slope - there), 0.1, _FARTHEST)) if there > slope else _FARTHEST
+    return None
+
+
+_SECANTS = 4  # slopes looked at along one direction
+_FARTHEST = 1e3  # steps
 
 
 def parabola_minimum(slope: float, rise: float) -> float:

@@ -14,6 +14,7 @@ from bunraku.contracts import (
     Array,
     Constraint,
     ContactSource,
+    Energy,
     EnergySource,
     Integers,
     Points,
@@ -79,6 +80,24 @@ def mean_stiffness(stencils: Sequence[Stencil], blocks: Sequence[Array], unknown
             kept = (stencil.rows >= 0) & (stencil.rows < unknowns)
             diagonal += np.bincount(stencil.rows[kept], np.diagonal(block, axis1=1, axis2=2)[kept], unknowns)
     return float(diagonal.mean())
+
+
+def shifted_stencils(energies: Sequence[Energy], points: int, *, psd: bool) -> list[Stencil]:
+    """Of the blocks of energies, whose own unknowns come one after another behind those of the points."""
+    out, size = [], 3 * points
+    for energy in energies:
+        out.extend(_shifted(stencil, 3 * points, size) for stencil in energy.stencils(psd))
+        size += energy.auxiliary_count
+    return out
+
+
+def _shifted(stencil: Stencil, point_unknowns: int, first: int) -> Stencil:
+    """An energy numbers its auxiliary unknowns from 3n; move them to `first`."""
+
+    def move(unknowns: Integers) -> Integers:
+        return np.where(unknowns >= point_unknowns, unknowns + (first - point_unknowns), unknowns)
+
+    return Stencil(move(stencil.rows), None if stencil.columns is None else move(stencil.columns))
 
 
 @dataclass(frozen=True, eq=False)

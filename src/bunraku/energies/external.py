@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,7 +28,13 @@ class GravityEnergy:
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
-        return -self.mass[:, None] * self.acceleration
+        return self._gradient
+
+    @cached_property
+    def _gradient(self) -> Points:
+        out = -self.mass[:, None] * self.acceleration
+        out.setflags(write=False)
+        return out
 
     def follow(self, x: Points) -> Mapping[str, Array]:
         """It has no branches."""

@@ -1,5 +1,7 @@
 """Surfaces, meshes, topology, hinges, mass operators, subdivision. Knows no physics, no time, no files."""
 
+from .cage import Cage as Cage
+from .cage import enclose as enclose
 from .chambers import Chambers as Chambers
 from .chambers import chambers as chambers
 from .closest import Closest as Closest
@@ -24,13 +26,20 @@ from .embedding import Embedding as Embedding
 from .embedding import along as along
 from .embedding import embed as embed
 from .embedding import nearest_rotations as nearest_rotations
+from .gradients import tet_gradients as tet_gradients
 from .intersections import faces_through as faces_through
 from .intersections import intersecting_faces as intersecting_faces
+from .joining import join_surfaces as join_surfaces
+from .joining import join_tets as join_tets
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix
 from .operators import cotangent_laplacian as cotangent_laplacian
 from .operators import lumped_mass as lumped_mass
+from .operators import tet_laplacian as tet_laplacian
+from .operators import tet_lumped_mass as tet_lumped_mass
+from .operators import tet_mass_matrix as tet_mass_matrix
+from .operators import tet_masses as tet_masses
 from .polygons import MOST_CORNERS as MOST_CORNERS
 from .polygons import triangulate as triangulate
 from .rays import Barrier as Barrier
@@ -47,8 +56,19 @@ from .surface import Subset as Subset
 from .surface import Surface as Surface
 from .surface import of_triangles as of_triangles
 from .surface import unit_colours as unit_colours
+from .tet_bar import tet_bar as tet_bar
+from .tet_mending import MendedTets as MendedTets
+from .tet_mending import mend_tets as mend_tets
+from .tet_quality import TetQuality as TetQuality
+from .tet_quality import tet_quality as tet_quality
+from .tetmesh import THINNEST_TET as THINNEST_TET
 from .tetmesh import TetMesh as TetMesh
 from .tetmesh import check_tets as check_tets
+from .tetmesh import tet_volumes as tet_volumes
+from .tetmesh import thinness as thinness
+from .tetrahedralise import Tetrahedralised as Tetrahedralised
+from .tetrahedralise import tetrahedralise as tetrahedralise
+from .tetrahedralise import tetrahedralised as tetrahedralised
 from .topology import Edges as Edges
 from .topology import Hinges as Hinges
 from .topology import check_coordinates as check_coordinates

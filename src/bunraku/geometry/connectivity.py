@@ -84,7 +84,11 @@ def lowest_linked(links: Integers, count: int) -> Integers:
 
 def face_pieces(faces: Faces, point_count: int) -> Integers:
     """(f,) piece of each face: faces with a common point are in one. Numbered by their first faces."""
-    label = components(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]]), point_count)[faces[:, 0]]
+    return numbered(components(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]]), point_count)[faces[:, 0]])
+
+
+def numbered(label: Integers) -> Integers:
+    """(k,) labels (k,) as 0, 1, 2, … in the order they first come."""
     _, first, piece = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))

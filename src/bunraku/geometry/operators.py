@@ -1,12 +1,14 @@
-"""Mass matrices of piecewise linear functions on a triangle mesh."""
+"""Mass matrices and Laplacians of piecewise linear functions on triangle and tetrahedral meshes."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Sparse, Vector
+from bunraku.contracts import Array, Integers, Sparse, Vector
 
+from .gradients import tet_gradients
+from .tetmesh import TetMesh
 from .trimesh import TriMesh, face_areas
 
 
@@ -17,17 +19,39 @@ def area_mass_matrix(mesh: TriMesh, density: Vector | float = 1.0) -> Sparse:
     """
     areas = face_areas(mesh.rest, mesh.faces) * density
     local = (np.ones((3, 3)) + np.eye(3)) / 12.0
-    rows = np.repeat(mesh.faces, 3, axis=1).reshape(-1)
-    columns = np.tile(mesh.faces, (1, 3)).reshape(-1)
-    values = (areas[:, None] * local.reshape(1, 9)).reshape(-1)
-    shape = (mesh.point_count, mesh.point_count)
-    return sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
+    return _summed(mesh.faces, areas, local, mesh.point_count)
 
 
 def lumped_mass(mesh: TriMesh, density: Vector | float = 1.0) -> Vector:
     """(n,) a third of each face's density × area at each of its corners; row sums of `area_mass_matrix`."""
     share = np.repeat(face_areas(mesh.rest, mesh.faces) * density / 3.0, 3)
     return np.bincount(mesh.faces.reshape(-1), weights=share, minlength=mesh.point_count).astype(np.float64)
+
+
+def tet_masses(mesh: TetMesh, density: Vector | float = 1.0) -> Vector:
+    """(m,) density × rest volume of each tetrahedron [kg]; `density` (m,) or a number [kg/m³]."""
+    return mesh.volumes * density
+
+
+def tet_lumped_mass(mesh: TetMesh, density: Vector | float = 1.0) -> Vector:
+    """(n,) a quarter of each tetrahedron's mass at each of its corners [kg]; row sums of `tet_mass_matrix`."""
+    share = np.repeat(tet_masses(mesh, density) / 4.0, 4)
+    return np.bincount(mesh.tets.reshape(-1), weights=share, minlength=mesh.point_count).astype(np.float64)
+
+
+def tet_mass_matrix(mesh: TetMesh, density: Vector | float = 1.0) -> Sparse:
+    """(n, n) consistent mass matrix ∫ρ ψⱼψₗ [kg]: a tetrahedron of mass m gives m/10 on the diagonal, m/20 off it."""
+    local = (np.ones((4, 4)) + np.eye(4)) / 20.0
+    return _summed(mesh.tets, tet_masses(mesh, density), local, mesh.point_count)
+
+
+def _summed(elements: Integers, weights: Vector, local: Array, count: int) -> Sparse:
+    """(count, count) CSR: Σ over elements (m, k) of weight × the same local matrix (k, k)."""
+    corners = elements.shape[1]
+    rows = np.repeat(elements, corners, axis=1).reshape(-1)
+    columns = np.tile(elements, (1, corners)).reshape(-1)
+    values = (weights[:, None] * local.reshape(1, -1)).reshape(-1)
+    return sparse.coo_array((values, (rows, columns)), shape=(count, count)).tocsr()
 
 
 def cotangent_laplacian(mesh: TriMesh, weight: Vector | float = 1.0) -> Sparse:
@@ -48,3 +72,16 @@ def cotangent_laplacian(mesh: TriMesh, weight: Vector | float = 1.0) -> Sparse:
     half = sparse.coo_array((np.concatenate(values), (rows, columns)), shape=shape).tocsr()
     weights = half + half.T
     return sparse.csr_array(sparse.diags_array(np.asarray(weights.sum(axis=1)).reshape(-1)) - weights)
+
+
+def tet_laplacian(mesh: TetMesh, weight: Vector | float = 1.0) -> Sparse:
+    """(n, n) stiffness matrix ∫ weight ∇ψⱼ·∇ψₗ of the rest shape [m]: rows add up to 0, no eigenvalue below 0.
+
+    The `weight` is a number, or (m,) a tetrahedron, not negative.
+    """
+    own, volumes = tet_gradients(mesh.rest, mesh.tets)
+    gradients = np.concatenate([-own.sum(axis=1, keepdims=True), own], axis=1)
+    local = (gradients @ gradients.transpose(0, 2, 1)) * (volumes * weight)[:, None, None]
+    rows, columns = np.repeat(mesh.tets, 4, axis=1).reshape(-1), np.tile(mesh.tets, (1, 4)).reshape(-1)
+    shape = (mesh.point_count, mesh.point_count)
+    return sparse.coo_array((local.reshape(-1), (rows, columns)), shape=shape).tocsr()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakSet
 
 import numpy as np
 
 from bunraku.contracts import Faces, Flags, Integers, Points, Vector, input_error
 
+from .connectivity import components, numbered
 from .topology import check_coordinates
 from .trimesh import TriMesh, first_few, float_rows, index_rows
 
@@ -59,9 +61,18 @@ class TetMesh:
     @property
     def quality(self) -> Vector:
         """(m,) 12 (3 V)^⅔ / Σ l² over the six edges: 1 for a regular tetrahedron, 0 for a flat one."""
-        x = self.rest[self.tets]
-        squares = sum(np.sum((x[:, i] - x[:, j]) ** 2, axis=1) for i in range(4) for j in range(i))
-        return 12.0 * np.cbrt(3.0 * np.maximum(self.volumes, 0.0)) ** 2 / np.maximum(squares, 1e-300)
+        return shape_quality(self.rest, self.tets)
+
+    @cached_property
+    def parts(self) -> Integers:
+        """(m,) number of the part each tetrahedron is in: those with a common vertex are in one."""
+        label = components(np.concatenate([self.tets[:, [0, k]] for k in (1, 2, 3)]), self.point_count)
+        return numbered(label[self.tets[:, 0]])
+
+    @property
+    def part_count(self) -> int:
+        """How many parts hang together."""
+        return int(self.parts.max(initial=-1)) + 1
 
     def with_rest(self, rest: Points) -> TetMesh:
         """The same tetrahedra with other rest positions (n, 3)."""
@@ -70,8 +81,17 @@ class TetMesh:
     @cached_property
     def surface_faces(self) -> Faces:
         """(f, 3) vertices of the faces of one tetrahedron only, outward where its volume is positive."""
-        faces = self.tets[:, _OUTER].reshape(-1, 3)
-        return faces[_face_counts(faces) == 1]
+        return self.tets[:, _OUTER].reshape(-1, 3)[self._outer]
+
+    @property
+    def surface_tets(self) -> Integers:
+        """(f,) the tetrahedron behind each face of the surface."""
+        return self._outer // 4
+
+    @cached_property
+    def _outer(self) -> Integers:
+        """(f,) places of the surface's faces among the 4 m of all tetrahedra."""
+        return np.flatnonzero(_face_counts(self.tets[:, _OUTER].reshape(-1, 3)) == 1)
 
     @cached_property
     def surface_vertices(self) -> Integers:
@@ -84,22 +104,40 @@ class TetMesh:
         return TriMesh(self.rest[own], np.searchsorted(own, self.surface_faces))
 
 
+def shape_quality(x: Points, tets: Integers) -> Vector:
+    """(m,) 12 (3 V)^⅔ / Σ l² of tetrahedra (m, 4) with their vertices at x (n, 3); 0 where inside out."""
+    corners = x[tets]
+    squares = sum(np.sum((corners[:, i] - corners[:, j]) ** 2, axis=1) for i in range(4) for j in range(i))
+    return 12.0 * np.cbrt(3.0 * np.maximum(tet_volumes(x, tets), 0.0)) ** 2 / np.maximum(squares, 1e-300)
+
+
+def thinness(x: Points, tets: Integers) -> Vector:
+    """(m,) volume over longest edge³ of tetrahedra (m, 4) with their vertices at x (n, 3); signed."""
+    corners = x[tets]
+    pairs = corners[:, [0, 0, 0, 1, 1, 2]] - corners[:, [1, 2, 3, 2, 3, 3]]
+    longest = np.linalg.norm(pairs, axis=2).max(axis=1)
+    return tet_volumes(x, tets) / np.maximum(longest, 1e-100) ** 3
+
+
 def tet_volumes(x: Points, tets: Integers) -> Vector:
     """(m,) signed volumes [m³] of tetrahedra (m, 4) with their vertices at x (n, 3)."""
-    a, b, c, d = (x[tets[:, k]] for k in range(4))
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.sum((b - a) * np.cross(c - a, d - a), axis=1) / 6.0
+        a, b, c = (x[tets[:, 1:]] - x[tets[:, :1]]).transpose(1, 2, 0)
+        across = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
+        return (a[0] * across[0] + a[1] * across[1] + a[2] * across[2]) / 6.0
 
 
 def check_tets(mesh: TetMesh, name: str = "mesh") -> None:
-    """Refuse, with indices, what physics cannot mean: no tetrahedra, NaN, absurd sizes, flat, inverted, overlapping."""
+    """Refuse, with indices, what physics cannot mean: no tetrahedra, NaN, absurd sizes, flat, inverted, overlapping.
+
+    A mesh does not change, so one that was found sound is not looked at again.
+    """
+    if mesh in _SOUND:
+        return
     if len(mesh.tets) == 0:
         raise input_error("has no tetrahedra", where=name, got=f"{mesh.point_count} vertices")
     check_coordinates(mesh.rest, name)
-    corners = mesh.rest[mesh.tets]
-    pairs = corners[:, [0, 0, 0, 1, 1, 2]] - corners[:, [1, 2, 3, 2, 3, 3]]
-    longest = np.linalg.norm(pairs, axis=2).max(axis=1)
-    thin = mesh.volumes / np.maximum(longest, 1e-100) ** 3
+    thin = thinness(mesh.rest, mesh.tets)
     flat = np.flatnonzero(np.abs(thin) <= THINNEST_TET)
     if len(flat):
         raise input_error(
@@ -120,6 +158,10 @@ def check_tets(mesh: TetMesh, name: str = "mesh") -> None:
             "vertices belong to no tetrahedron, so they have no mass", where=f"{name}, vertices {first_few(loose)}",
             got=f"{len(loose)} of {mesh.point_count}", remedy="delete loose vertices",
         )  # fmt: skip
+    _SOUND.add(mesh)
+
+
+_SOUND: WeakSet[TetMesh] = WeakSet()
 
 
 def _check_neighbours(mesh: TetMesh, name: str) -> None:

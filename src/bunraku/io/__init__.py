@@ -20,9 +20,17 @@ from .axes import UNITS as UNITS
 from .axes import doubt_about_body as doubt_about_body
 from .axes import doubt_about_unit as doubt_about_unit
 from .axes import unit_name as unit_name
+from .bodies import tetrahedralise as tetrahedralise
+from .bodies import tetrahedralised as tetrahedralised
+from .body_files import body_files as body_files
+from .body_files import check_body_there as check_body_there
+from .body_files import holds_tets_only as holds_tets_only
+from .body_files import read_body_poses as read_body_poses
+from .body_files import read_tets as read_tets
 from .cache import FrameCache as FrameCache
 from .clip import Clip as Clip
 from .clip import require_motion as require_motion
+from .content import ContentCache as ContentCache
 from .files import content_hash as content_hash
 from .files import is_there as is_there
 from .files import same_file as same_file
@@ -35,7 +43,6 @@ from .read import read_clip as read_clip
 from .read import read_mesh as read_mesh
 from .read import read_poses as read_poses
 from .read import read_surface as read_surface
-from .read import read_tets as read_tets
 from .sample import Sample as Sample
 from .sample import local_origin as local_origin
 from .skeletons import SKELETONS as SKELETONS

@@ -9,16 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from bunraku.contracts import Array, InputError, Vector, input_error
-from bunraku.geometry import Surface, TetMesh, TriMesh
+from bunraku.geometry import Surface, TriMesh
 from bunraku.motion import Animation
 
 from .axes import length_of, to_metres
 from .caches import cache_files, record_cache
 from .clip import Clip, Recording, as_clip, rest_surface, welded_mesh
 from .files import is_there, missing
-from .gmsh import read_msh
 from .sequence import MESH_READERS, find_sequence, read_one, read_sequence
-from .tetgen import read_tetgen
 
 
 @dataclass(frozen=True)
@@ -199,20 +197,6 @@ def read_poses(
     moving = found.surface.points[None] if found.points is None else found.points
     frames = np.zeros(1) if found.frames is None else found.frames
     return frames, to_metres(moving, found.unit, found.up_axis)
-
-
-def read_tets(path: str | Path, *, unit: str | float | None = None, up_axis: str = "Y") -> TetMesh:
-    """The tetrahedra of a gmsh `.msh` or a TetGen `.node`/`.ele` pair [m, Y-up]."""
-    source = Path(path)
-    readers = {".msh": read_msh, ".node": read_tetgen, ".ele": read_tetgen}
-    if source.suffix.lower() not in readers:
-        raise input_error(
-            "holds no tetrahedra", where=str(source), got=source.suffix or "no suffix", allowed=", ".join(readers)
-        )
-    if not is_there(source):
-        raise missing(source)
-    body = readers[source.suffix.lower()](source)
-    return TetMesh(to_metres(body.rest, 1.0 if unit is None else length_of(unit), up_axis), body.tets)
 
 
 def input_files(path: str | Path, *, faces: str | Path | None = None) -> list[Path]:

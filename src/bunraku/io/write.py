@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +17,10 @@ from bunraku.geometry import NORMALS, Scope, Surface, SurfaceNormals, TetMesh, T
 from bunraku.motion import Animation
 
 from .atomic import atomic_files, atomic_write, write_bytes
-from .axes import check_units, from_metres, length_of
+from .axes import check_units, length_of
+from .body_files import write_body, write_body_motion
 from .clip import Clip, check_rate
 from .files import same_file
-from .gmsh import format_msh
 from .mdd import write_mdd_body
 from .obj import ObjText, format_obj
 from .off import format_off
@@ -30,7 +31,6 @@ from .read import input_files
 from .sample import Layout, Sample, checked, local_origin, with_shutter, with_velocities
 from .sequence import frame_name, is_pattern
 from .stl import format_stl
-from .tetgen import format_tetgen
 from .timeline import timeline
 from .winding import outward
 
@@ -46,7 +46,7 @@ _ALLOWED = (
 
 def write_animation(
     path: str | Path,
-    animation: Animation,
+    animation: Animation[Any],
     *,
     like: Clip | None = None,
     frames: ArrayLike | None = None,
@@ -62,7 +62,8 @@ def write_animation(
     One sample a time. `frames` (t,) are their numbers, `rate` the frames per second; what is not given
     follows from `animation.times`. `velocities` (t, n, 3) [m/s]: the animation's own where not given.
     `like` is the clip the animation was made from: what is written has its points, polygons, texture coordinates,
-    names, unit, axis and rate; where it is USD, a layer over it. For the rest see `write_frames`.
+    names, unit, axis and rate; where it is USD, a layer over it. For the rest see `write_frames`. The motion of a body
+    (its mesh a `TetMesh`) is a TetMesh prim in USD; other formats get its surface.
     """
     if not str(path):
         raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
@@ -73,22 +74,59 @@ def write_animation(
             "velocities must have the shape of the points", where=str(path), got=np.shape(velocities),
             allowed=str(animation.points.shape),
         )  # fmt: skip
+    given: TriMesh | TetMesh = animation.mesh
+    body = given if isinstance(given, TetMesh) else None
+    mesh = TriMesh(given.rest, given.surface_faces) if isinstance(given, TetMesh) else given
+    shape = Surface.of(mesh)
     bare = (Sample(float(k), x) for k, x in zip(numbers, animation.points, strict=True))
-    deque(checked(bare, Surface.of(animation.mesh), str(path)), maxlen=0)  # before velocities spread what is not finite
+    deque(checked(bare, shape, str(path)), maxlen=0)  # before velocities spread what is not finite
     stream = _samples(animation, numbers, velocities)
+    if body is not None:
+        placed = Layout(rate, np.zeros(3), up_axis or "Y", length_of(1.0 if unit is None else unit, str(path)))
+        _write_body_motion(Path(path), body, stream, placed, _optional(origin), prim, like)
+        return
     if like is None:
         write_frames(
-            path, animation.mesh, stream, rate=rate, origin=origin, prim=prim, up_axis=up_axis or "Y",
+            path, mesh, stream, rate=rate, origin=origin, prim=prim, up_axis=up_axis or "Y",
             unit=1.0 if unit is None else unit,
         )  # fmt: skip
         return
-    going = Outgoing.of(like, _levels(like.mesh, animation.mesh, str(path)))
+    going = Outgoing.of(like, _levels(like.mesh, mesh, str(path)))
     _refuse_inputs(Path(path), numbers, like)
     write_frames(
         path, going.surface, (going.sample(one.frame, one.points, one.velocities) for one in stream), rate=rate,
         origin=origin, prim=prim, up_axis=up_axis or like.up_axis, unit=like.meters_per_unit if unit is None else unit,
         onto=going.onto,
     )  # fmt: skip
+
+
+def _write_body_motion(
+    target: Path, body: TetMesh, samples: Iterator[Sample], layout: Layout, origin: Vector | None, prim: str,
+    like: Clip | None,
+) -> None:  # fmt: skip
+    """A body's motion: all of it in USD, elsewhere that of its surface."""
+    if like is not None:
+        raise input_error(
+            "a body's motion has no points of the clip it should be written like", where=str(target),
+            remedy="the take's surface, which has them, or leave `like` out",
+        )  # fmt: skip
+    if target.suffix.lower() not in _USD:
+        own = body.surface_vertices
+        outer = (
+            Sample(one.frame, one.points[own], None if one.velocities is None else one.velocities[own])
+            for one in samples
+        )
+        write_frames(
+            target, body.surface(), outer, rate=layout.rate, origin=origin, prim=prim, up_axis=layout.up_axis,
+            unit=layout.meters_per_unit,
+        )  # fmt: skip
+        return
+    check_rate(layout.rate, str(target))
+    first, stream = _peeked(samples, str(target))
+    layout = replace(layout, origin=_origin(origin, first, str(target)))
+    place = "/bunraku/body" if prim == "/bunraku/shell" else prim
+    every = _in_single_precision(stream, Surface.of(TriMesh(body.rest, body.surface_faces)), layout, str(target))
+    write_body_motion(target, body, every, layout, place)
 
 
 def write_frames(
@@ -149,12 +187,12 @@ def write_frames(
 def write_mesh(
     path: str | Path, shape: Surface | TriMesh | TetMesh, *, up_axis: str = "Y", unit: str | float = 1.0
 ) -> None:
-    """Write one shape: OBJ, PLY, OFF, STL, GLB or USD; tetrahedra as gmsh `.msh` or a TetGen `.node`/`.ele` pair."""
+    """Write one shape: OBJ, PLY, OFF, STL, GLB or USD; tetrahedra as gmsh `.msh`, TetGen `.node`/`.ele` or USD."""
     target = Path(path)
     suffix, length = target.suffix.lower(), length_of(unit, str(path))
     check_units(length, up_axis, str(path))
     if isinstance(shape, TetMesh):
-        _write_tets(target, TetMesh(from_metres(shape.rest, length, up_axis), shape.tets))
+        write_body(target, shape, up_axis, length)
         return
     surface = shape if isinstance(shape, Surface) else Surface.of(shape)
     if not surface.point_count or not surface.polygon_count:
@@ -198,7 +236,7 @@ def _refuse_inputs(target: Path, numbers: Vector, like: Clip) -> None:
                 )
 
 
-def _samples(animation: Animation, frames: Vector, velocities: Array | None) -> Iterator[Sample]:
+def _samples(animation: Animation[Any], frames: Vector, velocities: Array | None) -> Iterator[Sample]:
     for k, time in enumerate(animation.times):
         rates: Points = animation.velocity(time) if velocities is None else np.asarray(velocities[k])
         yield Sample(float(frames[k]), animation.points[k], rates)
@@ -331,15 +369,3 @@ def _in_file(surface: Surface, points: Points, layout: Layout, normals: SurfaceN
     others = tuple(one for one in surface.attributes if one.name != NORMALS)
     own = () if normals is None else (normals.at(local),)
     return replace(surface, points=local, attributes=(*others, *own))
-
-
-def _write_tets(target: Path, body: TetMesh) -> None:
-    suffix = target.suffix.lower()
-    if suffix == ".msh":
-        write_bytes(target, format_msh(body))
-    elif suffix in (".node", ".ele"):
-        with atomic_files(target.parent) as folder:
-            for name, data in zip((".node", ".ele"), format_tetgen(body), strict=True):
-                (folder / target.with_suffix(name).name).write_bytes(data)
-    else:
-        raise input_error("cannot hold tetrahedra", where=str(target), got=suffix, allowed=".msh, .node, .ele")

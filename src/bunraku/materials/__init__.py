@@ -13,3 +13,13 @@ from .presets import preset as preset
 from .shell import MaterialBlend as MaterialBlend
 from .shell import ShellFields as ShellFields
 from .shell import ShellMaterial as ShellMaterial
+from .solid import SOLID_KEYS as SOLID_KEYS
+from .solid import SolidLaw as SolidLaw
+from .solid import SolidMaterial as SolidMaterial
+from .solid_presets import SOLID_PRESETS as SOLID_PRESETS
+from .solid_presets import SolidPreset as SolidPreset
+from .solid_presets import as_solid as as_solid
+from .solid_presets import solid_preset as solid_preset
+from .wrinkling import SkinOnSoft as SkinOnSoft
+from .wrinkling import ratio_for as ratio_for
+from .wrinkling import thickness_for as thickness_for

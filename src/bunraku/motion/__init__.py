@@ -6,4 +6,9 @@ from .curve import EASES as EASES
 from .curve import Curve as Curve
 from .curve import CurveLike as CurveLike
 from .curve import ease as ease
+from .path import FURTHEST_TURN as FURTHEST_TURN
+from .path import HOLDS as HOLDS
+from .path import Hold as Hold
+from .path import Path as Path
 from .rest_shapes import RestShapes as RestShapes
+from .shapes import ShapeMotion as ShapeMotion

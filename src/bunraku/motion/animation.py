@@ -1,27 +1,33 @@
-"""A surface moving in time."""
+"""A surface, or a body, moving in time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
 
 from bunraku.contracts import Array, Points, Vector, input_error
-from bunraku.geometry import TriMesh, check_coordinates
+from bunraku.geometry import TetMesh, TriMesh, check_coordinates
 
+if TYPE_CHECKING:  # an `Animation` is one of a surface, unless it says otherwise
+    import typing_extensions
+
+    Mesh = typing_extensions.TypeVar("Mesh", bound=TriMesh | TetMesh, covariant=True, default=TriMesh)
+else:
+    Mesh = TypeVar("Mesh")
 Interpolation = Literal["cubic", "linear"]
 
 
 @dataclass(frozen=True, eq=False)
-class Animation:
+class Animation(Generic[Mesh]):
     """Points of a mesh at a sequence of times.
 
     Between samples the points follow a C¹ cubic through the samples (or straight lines); outside
     the range they hold the first or last sample.
     """
 
-    mesh: TriMesh
+    mesh: Mesh
     """connectivity and rest shape"""
     times: Vector
     """(t,) increasing [s]"""

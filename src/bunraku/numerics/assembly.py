@@ -9,20 +9,106 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Integers, Stencil, Vector
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
-def _gather(starts, sources, flat, out):
-    for entry in numba.prange(len(out)):
-        total = 0.0
-        for k in range(starts[entry], starts[entry + 1]):
+def _gather(firsts, starts, sources, flat, out):
+    """A run of entries at a time; each has its own sum, in the order of its sources."""
+    for run in numba.prange(len(firsts) - 1):
+        entry, a, b, c = firsts[run], 0.0, 0.0, 0.0
+        if firsts[run + 1] - entry == 3:
+            for k in range(starts[run], starts[run + 1]):
+                source = sources[k]
+                a += flat[source]
+                b += flat[source + 1]
+                c += flat[source + 2]
+            out[entry], out[entry + 1], out[entry + 2] = a, b, c
+        elif firsts[run + 1] - entry == 2:
+            for k in range(starts[run], starts[run + 1]):
+                source = sources[k]
+                a += flat[source]
+                b += flat[source + 1]
+            out[entry], out[entry + 1] = a, b
+        else:
+            for k in range(starts[run], starts[run + 1]):
+                a += flat[sources[k]]
+            out[entry] = a
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _gather_more(entries, starts, sources, flat, out):
+    for one in range(len(entries)):
+        total = out[entries[one]]
+        for k in range(starts[one], starts[one + 1]):
             total += flat[sources[k]]
-        out[entry] = total
+        out[entries[one]] = total
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Up to three entries beside each other that sum local numbers beside each other: what is looked up, and how long
+    the loops are, is shared by a row of a 3 × 3 block."""
+
+    firsts: Integers
+    """(r + 1,) the first entry of each run"""
+    starts: Integers
+    """(r + 1,) range of `places` that its first entry sums"""
+    places: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Which local numbers each stored entry is the sum of."""
+
+    starts: Integers
+    """(nnz + 1,) range of `places` that each entry sums"""
+    places: NDArray[np.uint32]
+    """positions among the local numbers; narrow, since all of them are read in every assembly"""
+
+    @classmethod
+    def of(cls, source: Integers, first: Integers) -> Sources:
+        """Of the `source` of each contribution, negative for what is none, in the order of the entries that begin at
+        `first`."""
+        real = source >= 0
+        counts = np.add.reduceat(real.astype(np.int64), first)
+        return cls(np.concatenate([[0], np.cumsum(counts)]), source[real].astype(np.uint32))
+
+    @property
+    def runs(self) -> Runs:
+        """The same, several entries at once."""
+        counts = np.diff(self.starts)
+        entry = np.repeat(np.arange(len(counts)), counts)
+        before = np.arange(len(self.places)) - counts[entry]
+        odd = self.places != self.places[before] + np.uint32(1)  # before the first it is the end, and odd counts too
+        odd[before < 0] = True
+        goes_on = np.bincount(entry, odd, len(counts)) == 0
+        goes_on[0] = False
+        goes_on[1:] &= counts[1:] == counts[:-1]
+        begins = np.flatnonzero(~goes_on)
+        place = np.arange(len(counts)) - np.repeat(begins, np.diff(np.append(begins, len(counts))))
+        firsts = np.flatnonzero(place % 3 == 0)
+        kept = np.zeros(len(counts), dtype=bool)
+        kept[firsts] = True
+        starts = np.concatenate([[0], np.cumsum(counts[firsts])])
+        return Runs(np.append(firsts, len(counts)), starts, self.places[kept[entry]])
+
+    @property
+    def some(self) -> tuple[Integers, Integers]:
+        """(e,) the entries that sum anything, and (e + 1,) where they begin among the places."""
+        entries = np.flatnonzero(np.diff(self.starts))
+        return entries, np.append(self.starts[entries], self.starts[-1])
+
+    def with_entries(self, places: Integers) -> Sources:
+        """With entries that are the sum of nothing before these places."""
+        counts = np.insert(np.diff(self.starts), places, 0)
+        return Sources(np.concatenate([[0], np.cumsum(counts)]), self.places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,36 +121,35 @@ class Pattern:
     """(N + 1,)"""
     indices: Integers
     """(nnz,) columns, increasing in each row"""
-    starts: Integers
-    """(nnz + 1,) range of `sources` that each entry sums"""
-    sources: Integers
-    """positions in the concatenated local blocks"""
+    most: Sources
+    """what each entry sums of the largest stencil's blocks, which are read where they are"""
+    others: Sources
+    """and of the others', concatenated"""
     lengths: tuple[int, ...]
     """how many local numbers each stencil contributes"""
 
     @classmethod
     def of(cls, stencils: Sequence[Stencil], size: int) -> Pattern:
         """The union of the stencils and the diagonal."""
-        rows, columns, sources, lengths, offset = [], [], [], [], 0
-        for stencil in stencils:
+        rows, columns, sources, offset = [], [], [], 0
+        lengths = [int(np.prod(stencil.block_shape)) for stencil in stencils]
+        for k, stencil in enumerate(stencils):
             r, c, s = _entries(stencil)
             rows.append(r)
             columns.append(c)
-            sources.append(s + offset)
-            lengths.append(int(np.prod(stencil.block_shape)))
-            offset += lengths[-1]
+            largest = k == _largest(lengths)
+            sources.append(-2 - s if largest else s + offset)  # told apart by their sign
+            offset += 0 if largest else lengths[k]
         diagonal = np.arange(size)
         key = np.concatenate([*(r * size + c for r, c in zip(rows, columns, strict=True)), diagonal * (size + 1)])
         source = np.concatenate([*sources, np.full(size, -1)])
         order = np.argsort(key, kind="stable")
         key, source = key[order], source[order]
         first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-        real = source >= 0
-        counts = np.add.reduceat(real.astype(np.int64), first)
         entry = key[first]
         indptr = np.searchsorted(entry, np.arange(size + 1) * size)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        return cls(size, indptr, entry % size, starts, source[real], tuple(lengths))
+        most, others = Sources.of(-2 - source, first), Sources.of(source, first)
+        return cls(size, indptr, entry % size, most, others, tuple(lengths))
 
     def with_pairs(self, pairs: Integers) -> Pattern:
         """With room for 3 × 3 blocks between points (p, 2), numbered from 0 among the first unknowns, as well.
@@ -81,26 +166,32 @@ class Pattern:
         place = np.searchsorted(there, wanted)
         new = there[np.minimum(place, len(there) - 1)] != wanted
         entry = np.insert(there, place[new], wanted[new])
-        counts = np.insert(np.diff(self.starts), place[new], 0)
         indptr = np.searchsorted(entry, np.arange(self.size + 1) * self.size)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        return replace(self, indptr=indptr, indices=entry % self.size, starts=starts)
+        most, others = (sources.with_entries(place[new]) for sources in (self.most, self.others))
+        return replace(self, indptr=indptr, indices=entry % self.size, most=most, others=others)
 
     @property
     def buffer_length(self) -> int:
-        """How many local numbers `assemble` takes."""
-        return sum(self.lengths)
+        """How many local numbers `assemble` has to copy: all but those of the largest stencil."""
+        return sum(self.lengths) - max(self.lengths)
 
     def assemble(self, blocks: Sequence[Array], buffer: Vector | None = None) -> Vector:
         """(nnz,) values from the local blocks, one array a stencil, in the order given to `of`."""
-        flat = np.empty(self.buffer_length) if buffer is None else buffer
-        offset = 0
-        for block, length in zip(blocks, self.lengths, strict=True):
-            flat[offset : offset + length] = block.reshape(-1)
-            offset += length
-        values = np.empty(len(self.indices))
-        _gather(self.starts, self.sources, flat, values)
+        others = np.empty(self.buffer_length) if buffer is None else buffer
+        largest, offset = _largest(self.lengths), 0
+        for k, (block, length) in enumerate(zip(blocks, self.lengths, strict=True)):
+            if k != largest:
+                others[offset : offset + length] = block.reshape(-1)
+                offset += length
+        values, most = np.empty(len(self.indices)), np.require(blocks[largest], np.float64, ["C", "W"]).reshape(-1)
+        runs, (entries, starts) = self._gathered
+        _gather(runs.firsts, runs.starts, runs.places, most, values)
+        _gather_more(entries, starts, self.others.places, others, values)
         return values
+
+    @cached_property
+    def _gathered(self) -> tuple[Runs, tuple[Integers, Integers]]:
+        return self.most.runs, self.others.some
 
     def add_blocks(self, values: Vector, corners: Integers, blocks: Array) -> int:
         """Add blocks (m, 3k, 3k) on points (m, k), −1 for none, to the values; how many 3 × 3 parts found no room.
@@ -160,6 +251,11 @@ def _add(indptr, indices, first, second, block, factor, values):
         found = _begin(indptr, indices, first + a, second + skip)
         for b in range(skip, 3):
             values[found + b - skip] += factor * block[a, b]
+
+
+def _largest(lengths: Sequence[int]) -> int:
+    """Which stencil contributes most."""
+    return int(np.argmax(lengths))
 
 
 def _entries(stencil: Stencil) -> tuple[Integers, Integers, Integers]:
@@ -233,19 +329,25 @@ class SymmetricProduct:
         starts = np.searchsorted(pattern.indices[entries], np.arange(pattern.size + 1))
         return cls(pattern.indptr, pattern.indices, starts, entries, rows[entries])
 
+    def residual(self, values: Vector, y: Vector, b: Vector) -> Vector:
+        """(N,) b − A y."""
+        out = np.empty_like(y)
+        _residual(
+            self.indptr, self.indices, self.lower_starts, self.lower_entries, self.lower_columns, values, y, b, out
+        )
+        return out
+
     def times(self, values: Vector, y: Vector) -> Vector:
         """(N,) A y."""
-        out = np.empty_like(y)
-        _product(self.indptr, self.indices, self.lower_starts, self.lower_entries, self.lower_columns, values, y, out)
-        return out
+        return -self.residual(values, y, np.zeros_like(y))
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
-def _product(indptr, indices, lower_starts, lower_entries, lower_columns, values, y, out):
+def _residual(indptr, indices, lower_starts, lower_entries, lower_columns, values, y, b, out):
     for row in numba.prange(len(out)):
         total = 0.0
         for k in range(indptr[row], indptr[row + 1]):
             total += values[k] * y[indices[k]]
         for k in range(lower_starts[row], lower_starts[row + 1]):
             total += values[lower_entries[k]] * y[lower_columns[k]]
-        out[row] = total
+        out[row] = b[row] - total

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from bunraku.contracts import Integers, Vector
+from bunraku.contracts import Array, Integers, Vector
 
 from .pardiso import FactorisationError
 
@@ -36,9 +36,11 @@ class Qdldl:
         except Exception as problem:
             raise FactorisationError(f"qdldl: {problem}") from problem
 
-    def solve(self, b: Vector) -> Vector:
-        """Solve A y = b for b (N,)."""
+    def solve(self, b: Array) -> Array:
+        """Solve A y = b for b (N,), or for each row of b (r, N)."""
         assert self._solver is not None
+        if b.ndim == 2:
+            return np.array([self._solver.solve(row) for row in np.ascontiguousarray(b)]).reshape(b.shape)
         return np.asarray(self._solver.solve(b))
 
     def inertia(self) -> tuple[int, int]:
@@ -69,9 +71,9 @@ class SuperLu:
         except RuntimeError as problem:
             raise FactorisationError(f"SuperLU: {problem}") from problem
 
-    def solve(self, b: Vector) -> Vector:
-        """Solve A y = b for b (N,)."""
-        return self._solver.solve(b)
+    def solve(self, b: Array) -> Array:
+        """Solve A y = b for b (N,), or for every row of b (r, N)."""
+        return np.ascontiguousarray(self._solver.solve(np.ascontiguousarray(b.T)).T)
 
     def inertia(self) -> tuple[int, int]:
         """Signs of U's diagonal; right when no pivoting happened."""

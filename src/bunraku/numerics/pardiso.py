@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Integers, Vector
+from bunraku.contracts import Array, Integers, Vector
 
 _ANALYSE, _ANALYSE_AND_FACTOR, _FACTOR, _SOLVE, _RELEASE = 11, 12, 22, 33, -1
 _SYMMETRIC_INDEFINITE, _SYMMETRIC_POSITIVE = -2, 2
+_RIGHT_COUNT, _RIGHT, _LEFT = 10, 13, 14  # places among the arguments
 
 
 class FactorisationError(ArithmeticError):
@@ -110,19 +111,34 @@ class Pardiso:
         self._values = np.ones(len(indices), dtype=self._dtype)
         self._right = np.zeros(self._size, dtype=self._dtype)
         self._left = np.zeros(self._size, dtype=self._dtype)
+        self._arguments = self._addresses()
         if not self._settings[12]:
             self._call(_ANALYSE)
 
     def factor(self, values: Vector) -> None:
         """Factorise for the values (nnz,) of the pattern."""
+        if self._settings[12] and not np.isfinite(values).all():  # its matching would read where nothing is, and crash
+            raise FactorisationError("the matrix has entries that are no numbers")
         self._values[:] = values
         self._call(_ANALYSE_AND_FACTOR if self._settings[12] else _FACTOR)
 
-    def solve(self, b: Vector) -> Vector:
-        """Solve A y = b for b (N,), to the precision of the factor."""
+    def solve(self, b: Array) -> Array:
+        """Solve A y = b for b (N,), or for every row of b (r, N) at once, to the precision of the factor."""
+        if b.ndim == 2:
+            return self._solve_rows(b)
         self._right[:] = b
         self._call(_SOLVE)
         return self._left.astype(np.float64)
+
+    def _solve_rows(self, b: Array) -> Array:
+        """One pass over the factor for many right-hand sides: it is the reading of the factor that takes time."""
+        right = np.array(b, dtype=self._dtype, order="C")
+        left = np.empty_like(right)
+        given = list(self._arguments)
+        given[_RIGHT_COUNT], given[_RIGHT], given[_LEFT] = _number(len(b)), _address(right), _address(left)
+        if len(b):
+            self._call(_SOLVE, tuple(given))
+        return left.astype(np.float64, copy=False)
 
     def inertia(self) -> tuple[int, int]:
         """Numbers of positive and negative pivots of the last factor."""
@@ -148,22 +164,26 @@ class Pardiso:
         except Exception:  # the interpreter may be going down
             self._size = 0
 
-    def _call(self, phase: int) -> None:
-        error = np.zeros(1, dtype=np.int64)
-        arguments = (
-            _address(self._handle), _number(1), _number(1), _number(self._type), _number(phase),
+    def _addresses(self) -> tuple[object, ...]:
+        """What every call takes: the arrays stay where they are, so it is made once a pattern."""
+        self._phase, self._error = ctypes.c_longlong(0), ctypes.c_longlong(0)
+        return (
+            _address(self._handle), _number(1), _number(1), _number(self._type), ctypes.byref(self._phase),
             _number(self._size), _address(self._values), _address(self._indptr), _address(self._indices),
             None, _number(1), _address(self._settings), _number(0),
-            _address(self._right), _address(self._left), _address(error),
+            _address(self._right), _address(self._left), ctypes.byref(self._error),
         )  # fmt: skip
+
+    def _call(self, phase: int, arguments: tuple[object, ...] | None = None) -> None:
+        self._phase.value, self._error.value = phase, 0
         # The thread count is MKL's, not the factor's, and a factor must meet the one it was analysed with. Releasing
         # does not touch it: the garbage collector may release one factor in the middle of another's call.
         if phase != _RELEASE and self._library is _load(True):
             self._library.MKL_Set_Num_Threads(ctypes.c_int(self._threads))
-        self._library.pardiso_64(*arguments)
-        if error[0]:
-            reason = _REASONS.get(int(error[0]), "")
-            raise FactorisationError(f"PARDISO error {int(error[0])} in phase {phase}: {reason}")
+        self._library.pardiso_64(*(arguments or self._arguments))
+        if self._error.value:
+            reason = _REASONS.get(self._error.value, "")
+            raise FactorisationError(f"PARDISO error {self._error.value} in phase {phase}: {reason}")
 
 
 _REASONS = {

@@ -7,7 +7,8 @@ A is assembled on a fixed pattern and may itself hold auxiliary unknowns with ne
 of each condition (∞: hard), or 1/k a 3 × 3 compliance of three rows that yield together. Rows and columns are
 equilibrated, and a hard row gets the small pivot −δ: the matrix is then quasi-definite, so LDLᵀ needs no pivoting in
 any order, and refinement against the exact matrix takes δ back out. A row eliminated before the unknowns it holds adds
-JᵀJ/δ to A, beside which single precision must not lose A: so δ is a share of the row's largest entry squared.
+JᵀJ/δ to A, beside which single precision must not lose A: so δ is a share of the row's largest entry squared. A row
+that holds one unknown (a pin) may be as stiff as it likes: what is lost is only what the pin overrules.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bunraku.contracts import Array, Factorisation, Integers, Sparse, Stencil, V
 from .assembly import Pattern, SymmetricProduct
 
 _SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
+_ROUNDING = 1e-12  # share of the forces, in equilibrated rows: what conditions miss by less counts as nothing
 _ENOUGH = 1e-8  # relative residual that a refined solution must reach
 _USABLE = 1e-3  # relative residual that a solution taken as it comes must have: beyond, it is no direction
 _MOST_CORRECTIONS = 4  # of a solution that is not usable as it comes
@@ -58,6 +60,7 @@ class SaddleSystem:
         coo = jacobian.tocoo()
         border = Stencil(coo.row[:, None].astype(np.int64) + size, coo.col[:, None].astype(np.int64))
         self._border, self._border_rows = coo.data, coo.row
+        self._pins = np.bincount(coo.row, minlength=self._rows) == 1
         own = Stencil(np.arange(size, size + self._rows)[:, None])
         self._triples = np.zeros((0, 3), np.int64) if triples is None else triples
         together = [Stencil(self._triples + size)] if len(self._triples) else []
@@ -66,12 +69,19 @@ class SaddleSystem:
         self._single, self._make_double = single, double
         self._current = factorisation
         self._buffer = np.empty(self._fixed.buffer_length)
+        self._solved: tuple[Vector, Vector] | None = None  # the last right-hand side with this factor, and its solution
         self._take(self._fixed)
 
     def _take(self, pattern: Pattern) -> None:
         self.pattern = pattern
         self._product = SymmetricProduct.of(pattern)
         self._diagonal = pattern.indptr[:-1]  # the first stored entry of a row is its diagonal
+        rows = np.repeat(np.arange(pattern.size), np.diff(pattern.indptr))
+        between = np.flatnonzero((rows < self.size) & (pattern.indices >= self.size))
+        self._between = between, rows[between], pattern.indices[between]  # unknowns and conditions: entry, row, column
+        pinned = between[self._pins[pattern.indices[between] - self.size]]
+        pinned = pinned[np.bincount(rows[pinned], minlength=self.size)[rows[pinned]] == 1]
+        self._pinned = pinned, rows[pinned], pattern.indices[pinned]  # the same, of unknowns with one pin
         self._double: Factorisation | None = None
         self._factorisation.analyse(pattern.indptr, pattern.indices)
 
@@ -120,7 +130,7 @@ class SaddleSystem:
 
     def refactor(self) -> None:
         """Factorise the assembled matrix (again)."""
-        self._current = self._factorisation
+        self._current, self._solved = self._factorisation, None
         self._current.factor(self._regularised(self._values, single=self._single))
 
     def _refactor_in_double(self) -> bool:
@@ -132,14 +142,18 @@ class SaddleSystem:
             self._double.analyse(self.pattern.indptr, self.pattern.indices)
         if self._current is self._double:
             return False
-        self._current = self._double
+        self._current, self._solved = self._double, None
         self._current.factor(self._regularised(self._values, single=False))
         return True
 
     def _equilibration(self, values: Vector) -> Vector:
         """(N + r,) one over the root of each unknown's own stiffness; for a dual one, of what it feels of others."""
-        felt = np.empty(self.pattern.size)
-        _felt(self.pattern.indptr, self.pattern.indices, values, self.size, felt)
+        felt = np.abs(values[self._diagonal])
+        if (values[self._diagonal[: self.size]] > 0.0).all():  # no dual unknowns but the conditions
+            entry, row, column = self._between
+            felt += np.bincount(column, values[entry] ** 2 / felt[row], self.pattern.size)
+        else:
+            _felt(self.pattern.indptr, self.pattern.indices, values, self.size, felt)
         return 1.0 / np.sqrt(np.where(felt > 0.0, felt, 1.0))
 
     def _regularised(self, values: Vector, *, single: bool) -> Vector:
@@ -148,8 +162,9 @@ class SaddleSystem:
         out, pivots = values.copy(), np.full(self._rows, _DELTA)
         if single:
             largest = np.zeros(self._rows)
-            _largest_squares(self.pattern.indptr, self.pattern.indices, values, self.size, largest)
-            pivots = np.maximum(_SINGLE_DELTA * largest, _SINGLE_LEAST)
+            entry, _, column = self._between
+            np.maximum.at(largest, column - self.size, values[entry] ** 2)
+            pivots = np.where(self._pins, _SINGLE_LEAST, np.maximum(_SINGLE_DELTA * largest, _SINGLE_LEAST))
         out[self._diagonal[self.size :]] -= pivots
         return out
 
@@ -168,37 +183,60 @@ class SaddleSystem:
         return SaddleResult(y[: self.size], self._weight * y[self.size :], error)
 
     def _refined(self, b: Vector, rounds: int, enough: float) -> tuple[Vector, float]:
-        """A solution and its error; corrected `rounds` times, or while it is not good `enough`."""
-        y = trial = self._current.solve(b)
-        error, scale = np.inf, self._scales(b)
+        """A solution and its error; corrected `rounds` times, or while it is not good `enough`.
+
+        Asked again for the same, more exactly, it goes on from where it was.
+        """
+        begun = self._solved is not None and np.array_equal(self._solved[0], b)
+        y = trial = (
+            self._solved[1] if begun and self._solved is not None else self._onto_pins(self._current.solve(b), b)
+        )
+        error, (whole, least) = np.inf, self._scales(b)
         for done in range(max(rounds, _MOST_CORRECTIONS)):
-            residual = b - self._product.times(self._values, trial)
-            size = float(np.abs(residual / scale).max(initial=0.0))
+            residual = self._product.residual(self._values, trial, b)
+            force, missed = _largest(residual[: self.size]), _largest(residual[self.size :])
+            size = max(force / whole, missed / least if missed > _ROUNDING * whole else 0.0)
             if not size < error:
                 break  # the last correction made it no better: keep what was best
             stalled = size > 0.5 * error
             y, error = trial, size
             if stalled or error <= _SETTLED or (done >= rounds - 1 and error <= enough):
                 break
-            trial = y + self._current.solve(residual)
+            trial = self._onto_pins(y + self._current.solve(residual), b)
+        self._solved = b, y
         return y, error
 
-    def _scales(self, b: Vector) -> Vector:
-        """(N + r,) what a residual is compared with: forces with forces, conditions with conditions.
+    def _onto_pins(self, y: Vector, b: Vector) -> Vector:
+        """A solution (N + r,) with pinned unknowns moved to where hard pins have them. The pivot −δ leaves them short
+        of it by δ of the pin's force: a millionth for the unknowns around, but a condition is held to less than that,
+        and each solution would need another solve."""
+        entry, unknown, condition = self._pinned
+        value = self._values[entry]
+        hard = (self._values[self._diagonal[condition]] == 0.0) & (value != 0.0)
+        y[unknown[hard]] = b[condition[hard]] / value[hard]
+        return y
+
+    def _scales(self, b: Vector) -> tuple[float, float]:
+        """What a residual is compared with: forces with forces, conditions with conditions.
 
         Strong forces must not hide a missed condition; conditions already met are compared with a millionth of the
-        forces, in equilibrated rows, below which only rounding is left.
+        forces, in equilibrated rows.
         """
-        forces = float(np.abs(b[: self.size]).max(initial=0.0))
-        conditions = float(np.abs(b[self.size :]).max(initial=0.0))
+        forces, conditions = _largest(b[: self.size]), _largest(b[self.size :])
         whole = max(forces, conditions) or 1.0
-        out = np.full(len(b), whole)
-        out[self.size :] = max(conditions, 1e-6 * whole)
-        return out
+        return whole, max(conditions, 1e-6 * whole)
+
+    def scaled(self) -> Vector:
+        """(nnz,) of the pattern: the assembled matrix, equilibrated, as it is factorised in double precision."""
+        return self._regularised(self._values, single=False)
 
     def inertia(self) -> tuple[int, int]:
         """Positive and negative pivots of the last factor."""
         return self._current.inertia()
+
+
+def _largest(part: Vector) -> float:
+    return float(np.abs(part).max(initial=0.0))
 
 
 def _split_stiffness(stiffness: Vector) -> tuple[Vector, Vector]:
@@ -211,12 +249,11 @@ def _split_stiffness(stiffness: Vector) -> tuple[Vector, Vector]:
 
 @numba.njit(cache=True, error_model="numpy")
 def _felt(indptr, indices, values, own, out):
-    """What each unknown feels. Primal (positive diagonal): a_ii + Σ a_ij²/|a_jj| over the dual j of A itself (the first
-    `own` unknowns), its stiffness once they are eliminated. Dual: |a_jj| + Σ a_ij²/felt_i over primal i.
+    """Adds to `out`, which has |a_ii|, what each unknown feels. Primal ones (positive diagonal): Σ a_ij²/|a_jj| over
+    the dual j of A itself (the first `own` unknowns), the stiffness once they are eliminated. Dual ones: Σ a_ij²/felt_i
+    over primal i.
     """
     size = len(out)
-    for row in range(size):
-        out[row] = abs(values[indptr[row]])
     for dual in range(2):  # first the primal ones, then with them the dual ones
         for row in range(size):
             for k in range(indptr[row] + 1, indptr[row + 1]):
@@ -230,15 +267,6 @@ def _felt(indptr, indices, values, own, out):
                     out[second] += square / out[first]
                 elif second < own and values[indptr[second]] < 0.0:
                     out[first] += square / -values[indptr[second]]
-
-
-@numba.njit(cache=True)
-def _largest_squares(indptr, indices, values, own, out):
-    """(r,) the largest entry, squared, that each condition has among the first `own` unknowns."""
-    for row in range(own):
-        for k in range(indptr[row], indptr[row + 1]):
-            if indices[k] >= own:
-                out[indices[k] - own] = max(out[indices[k] - own], values[k] * values[k])
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")

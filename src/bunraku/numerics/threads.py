@@ -7,8 +7,13 @@ this has to be said before either library starts.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from bunraku.contracts import input_error
@@ -49,3 +54,63 @@ def use_threads(threads: int | None) -> int:
     wanted = threads or default_threads()
     numba.set_num_threads(max(1, min(wanted, numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
     return wanted
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """NumPy's and SciPy's own BLAS (OpenBLAS) with one thread for a while.
+
+    Its idle threads spin instead of sleeping, on the cores that the direct solver and the element kernels are about to
+    use: many small products between solves then take ten times as long as with one thread. Where the libraries are
+    not those of the wheels (conda, a distribution) nothing is changed.
+    """
+    with _ONE.lock:
+        _ONE.users += 1
+        if _ONE.users == 1:
+            _ONE.before = [read() for read, _ in _blas_controls()]
+            for _, write in _blas_controls():
+                write(1)
+    try:
+        yield
+    finally:
+        with _ONE.lock:
+            _ONE.users -= 1
+            if not _ONE.users:  # the last of all threads that asked for it
+                for (_, write), count in zip(_blas_controls(), _ONE.before, strict=True):
+                    write(count)
+
+
+class _OneThread:
+    """Who has asked for one thread, and how many there were before."""
+
+    def __init__(self) -> None:
+        self.lock, self.users = threading.Lock(), 0
+        self.before: list[int] = []
+
+
+_ONE = _OneThread()
+
+
+@cache
+def _blas_controls() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
+    """How to read and set the number of threads of each OpenBLAS that came with a wheel."""
+    import numpy
+    import scipy
+
+    found = []
+    for home in (Path(str(package.__file__)).parent for package in (numpy, scipy)):
+        for folder in (home.with_name(home.name + ".libs"), home / ".dylibs"):
+            for path in sorted(folder.glob("*openblas*")):
+                library = ctypes.CDLL(str(path))
+                pairs = ((_symbol(library, "get", ending), _symbol(library, "set", ending)) for ending in ("", "64_"))
+                found += [(read, write) for read, write in pairs if read and write]
+    return found
+
+
+def _symbol(library: ctypes.CDLL, verb: str, ending: str) -> Callable[..., int] | None:
+    for prefix in ("scipy_", ""):
+        try:
+            return getattr(library, f"{prefix}openblas_{verb}_num_threads{ending}")
+        except AttributeError:
+            continue
+    return None

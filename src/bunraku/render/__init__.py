@@ -13,6 +13,7 @@ from .heat import heat as heat
 from .heat import legend as legend
 from .layout import GAP as GAP
 from .layout import PAPER as PAPER
+from .layout import above_each_other as above_each_other
 from .layout import contact_sheet as contact_sheet
 from .layout import footed as footed
 from .layout import moments as moments

@@ -12,6 +12,7 @@ from bunraku.contracts import Integers, input_error
 from .lettering import Image, burn_in
 
 GAP = 4  # [pixels] between pictures
+_WIDE = 2.0  # times as wide as high, that pictures of a sheet stand in two columns
 LARGEST_LETTERS = 36  # [pixels] on a sheet: large pictures keep the lettering of small ones
 PAPER = (38, 38, 40)
 
@@ -37,6 +38,16 @@ def side_by_side(left: Image, right: Image, *, captions: tuple[str, str] = ("gui
     return np.concatenate(parts, axis=1)
 
 
+def above_each_other(upper: Image, lower: Image, *, captions: tuple[str, str] = ("guide", "result")) -> Image:
+    """Two pictures of one width, (h, w, 3) each, the first above the second, with captions at their upper left."""
+    check_picture(upper, "upper picture")
+    check_picture(lower, "lower picture")
+    if upper.shape[1] != lower.shape[1]:
+        raise input_error("pictures above each other must have one width", got=(upper.shape[1], lower.shape[1]))
+    gap = np.full((GAP, upper.shape[1], 3), PAPER, dtype=np.uint8)
+    return np.concatenate([burn_in(upper, top_left=captions[0]), gap, burn_in(lower, top_left=captions[1])], axis=0)
+
+
 def moments(frame_count: int, count: int = 8) -> Integers:
     """(k,) indices of up to `count` different frames, evenly spread, the first and the last among them."""
     return np.unique(np.round(np.linspace(0, max(frame_count - 1, 0), min(count, frame_count))).astype(np.int64))
@@ -50,13 +61,17 @@ def contact_sheet(
     width: int = 2560,
     titles: tuple[str, str] = ("guide", "result"),
 ) -> Image:
-    """Two rows, guide above result, one column a moment; captions (frame numbers) on the upper row.
+    """Two rows, guide above result, one column a moment; captions (frame numbers) on the upper row. Wide pictures
+    stand in two columns instead, guide beside result, one row a moment.
 
     All pictures have one shape (h, w, 3); the sheet (h', w', 3) is at most `width` [pixels] wide.
     """
     if not len(guide_pictures) == len(result_pictures) == len(captions) > 0:
         counts = len(guide_pictures), len(result_pictures), len(captions)
         raise input_error("a contact sheet needs as many guides as results and captions", got=counts)
+    if guide_pictures[0].shape[1] > _WIDE * guide_pictures[0].shape[0]:
+        pairs = list(zip(guide_pictures, result_pictures, strict=True))
+        return rows_sheet(pairs, titles, captions, width=5 * width // 8)
     return rows_sheet([guide_pictures, result_pictures], captions, titles, width=width)
 
 

@@ -28,3 +28,9 @@ def turned(points: Points, pivot: Sequence[float] | Array, angles: Vector) -> Po
     """(n, 3) each point turned by its own angle (n,) [rad] about the line through the pivot along x."""
     away = points - np.asarray(pivot)
     return np.asarray(pivot) + np.einsum("nij,nj->ni", about_x(angles), away)
+
+
+def eased(share: ArrayLike) -> Array:
+    """From 0 to 1 over shares from 0 to 1, beginning and ending without speed or acceleration."""
+    u = np.clip(share, 0.0, 1.0)
+    return np.asarray(u * u * u * (10.0 - 15.0 * u + 6.0 * u * u))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.collision import Obstacle
-from bunraku.contracts import Points, Vector
+from bunraku.contracts import Array, Points, Vector
 from bunraku.direction import Take
 from bunraku.geometry import TriMesh
 from bunraku.motion import Animation
@@ -25,6 +25,8 @@ class Panel:
     """frames on which a step used up its Newton iterations; None for what was not simulated"""
     caption: str = ""
     """on pictures, where it is not the name"""
+    paint: Array | None = None
+    """(f, 3) sRGB colours of its faces, where they have not all the figure's"""
 
     @staticmethod
     def of(name: str, take: Take) -> Panel:

@@ -12,67 +12,70 @@ from bunraku.contracts import BunrakuError, InputError, Points
 from bunraku.direction import Frame
 from bunraku.io import Sample, output_error, read_poses, write_frames
 
-from .prepare import Prepared
+from .prepared import Prepared, Written
 
 _SEQUENCES = ("obj", "ply")
 
 
-def animation_files(prepared: Prepared) -> tuple[str, ...]:
-    """Names of the files in the take's folder, one a format."""
-    names = {kind: f"{kind}/{prepared.name}.####.{kind}" for kind in _SEQUENCES}
-    return tuple(names.get(kind, f"{prepared.name}.{kind}") for kind in prepared.shot.output.formats)
+def animation_files(prepared: Prepared) -> dict[str, tuple[str, ...]]:
+    """Names of the files in the take's folder, object by object, one a format."""
+    return {one.name: tuple(_file(one, kind) for kind in prepared.shot.output.formats) for one in prepared.written}
 
 
-def prim_of(prepared: Prepared, name: str) -> str | None:
+def _file(one: Written, kind: str) -> str:
+    return f"{kind}/{one.name}.####.{kind}" if kind in _SEQUENCES else f"{one.name}.{kind}"
+
+
+def prim_of(one: Written, name: str) -> str | None:
     """The prim that holds the result in a file; None for formats without prims."""
     if not name.endswith((".usda", ".usdc")):
         return None
-    onto = prepared.going.onto
-    return f"/bunraku/{prepared.name}" if onto is None else onto.result
+    onto = one.going.onto
+    return f"/bunraku/{one.name}" if onto is None else onto.result
 
 
-def write_animation_file(folder: Path, name: str, prepared: Prepared, frames: Iterable[Frame]) -> None:
-    """Write frames to one file (or numbered files) as the guide's file came, in the world."""
+def write_animation_file(folder: Path, name: str, prepared: Prepared, one: Written, frames: Iterable[Frame]) -> None:
+    """Write an object of frames to one file (or numbered files) as its file came, in the world."""
     target = folder / name
     try:
         target.parent.mkdir(exist_ok=True)
     except OSError as error:
         raise output_error(target.parent, error) from error
-    clip, usd = prepared.clip, prim_of(prepared, name) is not None
+    clip, usd = one.clip, prim_of(one, name) is not None
     write_frames(
-        target, prepared.going.surface, _samples(prepared, frames), rate=clip.rate,
-        origin=prepared.origin if prepared.origin.any() else None, prim=f"/bunraku/{prepared.name}",
-        up_axis=clip.up_axis, unit=clip.meters_per_unit, onto=prepared.going.onto if usd else None,
+        target, one.going.surface, _samples(prepared, one, frames), rate=prepared.clip.rate,
+        origin=prepared.origin if prepared.origin.any() else None, prim=f"/bunraku/{one.name}",
+        up_axis=clip.up_axis, unit=clip.meters_per_unit, onto=one.going.onto if usd else None,
         shutter=prepared.shot.output.shutter if usd else None, clips=prepared.shot.output.clips and usd,
     )  # fmt: skip
 
 
-def read_back(folder: Path, name: str, prepared: Prepared) -> Iterator[Points]:
+def read_back(folder: Path, name: str, prepared: Prepared, one: Written) -> Iterator[Points]:
     """The surface's points (n, 3) [m] in the world of every frame of a written file."""
     told = {} if name.endswith((".usda", ".usdc", ".glb")) else {
-        "unit": prepared.clip.meters_per_unit, "up_axis": prepared.clip.up_axis,
+        "unit": one.clip.meters_per_unit, "up_axis": one.clip.up_axis,
     }  # fmt: skip
-    frames, poses = read_poses(folder / name, prim_of(prepared, name), prepared.clip.rate, **told)
+    frames, poses = read_poses(folder / name, prim_of(one, name), prepared.clip.rate, **told)
     numbers = prepared.numbers[prepared.preroll :]
-    if prim_of(prepared, name) is not None:  # a stage may move on past the shot, and between its frames
+    if prim_of(one, name) is not None:  # a stage may move on past the shot, and between its frames
         poses = poses[np.isin(np.round(frames, 6), np.round(numbers, 6))]
     if len(poses) > len(numbers):
         raise InputError(f"{folder / name}: holds more frames than the shot has; try: delete it and --resume")
     # A GLB has points split where texture coordinates are; the surface's own come first.
-    yield from poses[:, : prepared.going.surface.point_count]
+    yield from poses[:, : one.going.surface.point_count]
 
 
-def as_kept(folder: Path, name: str, prepared: Prepared, frames: Iterable[Frame]) -> bool:
+def as_kept(folder: Path, name: str, prepared: Prepared, one: Written, frames: Iterable[Frame]) -> bool:
     """Whether a file is there, can be read and says what the kept frames say, as exactly as its numbers can."""
     try:
-        return agree(prepared, frames, read_back(folder, name, prepared))
+        return agree(prepared, one, frames, read_back(folder, name, prepared, one))
     except (BunrakuError, OSError, ValueError):
         return False
 
 
-def agree(prepared: Prepared, frames: Iterable[Frame], written: Iterable[Points]) -> bool:
+def agree(prepared: Prepared, one: Written, frames: Iterable[Frame], written: Iterable[Points]) -> bool:
     """Whether points (n, 3) [m] read back are those of the frames, as many and as exact as float32 can be."""
-    for sample, points in zip_longest(_samples(prepared, frames), written):
+    for sample, points in zip_longest(_samples(prepared, one, frames), written):
         if sample is None or points is None:
             return False
         # USD is float32 about the origin, PC2 about the world's; both round by up to 6e-8 of a coordinate.
@@ -82,7 +85,8 @@ def agree(prepared: Prepared, frames: Iterable[Frame], written: Iterable[Points]
     return True
 
 
-def _samples(prepared: Prepared, frames: Iterable[Frame]) -> Iterator[Sample]:
+def _samples(prepared: Prepared, one: Written, frames: Iterable[Frame]) -> Iterator[Sample]:
     for frame in frames:
-        number = float(prepared.numbers[frame.index])
-        yield prepared.going.sample(number, frame.points + prepared.origin, frame.velocity)
+        number, own = float(prepared.numbers[frame.index]), one.vertices
+        points, velocity = prepared.vertices(frame.points), prepared.vertices(frame.velocity)
+        yield one.going.sample(number, points[own] + prepared.origin, velocity[own])

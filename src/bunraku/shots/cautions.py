@@ -12,20 +12,20 @@ from bunraku.direction.track.caps import region_caps
 from bunraku.geometry import lumped_mass
 
 if TYPE_CHECKING:
-    from .prepare import Prepared
+    from .prepare_shell import PreparedShell
 
 _log = logging.getLogger(__name__)
 _MANY, _MANY_REGIONS = 20_000, 2_000
 
 
-def caution(prepared: Prepared) -> None:
+def caution(prepared: PreparedShell) -> None:
     """Warn of everything that is unlikely to be meant."""
     _many_vertices(prepared)
     _caps_below_weight(prepared)
     _open_seams(prepared)
 
 
-def _many_vertices(prepared: Prepared) -> None:
+def _many_vertices(prepared: PreparedShell) -> None:
     """A shell that takes long, most likely for a default that was meant for coarse guides."""
     count, levels = prepared.shell.point_count, prepared.table.mesh.split
     if count <= _MANY:
@@ -39,7 +39,7 @@ def _many_vertices(prepared: Prepared) -> None:
     )  # fmt: skip
 
 
-def _caps_below_weight(prepared: Prepared) -> None:
+def _caps_below_weight(prepared: PreparedShell) -> None:
     """Caps that cannot carry the shell together: it falls away from its guide, whatever that does."""
     tests, track = prepared.tests, prepared.table.track
     if tests is None or prepared.pins:  # pins may carry it
@@ -66,7 +66,7 @@ def _caps_below_weight(prepared: Prepared) -> None:
         )  # fmt: skip
 
 
-def _open_seams(prepared: Prepared) -> None:
+def _open_seams(prepared: PreparedShell) -> None:
     """Seams that are still open when the shot ends."""
     last = float(prepared.times[-1])
     for k, seam in enumerate(prepared.seams):
@@ -77,7 +77,7 @@ def _open_seams(prepared: Prepared) -> None:
             )  # fmt: skip
 
 
-def _weight(prepared: Prepared) -> float:
+def _weight(prepared: PreparedShell) -> float:
     """Of the shell [N], at the first frame."""
     fields = prepared.material.at(float(prepared.times[0]))
     mass = float(lumped_mass(prepared.shell, fields.density * fields.thickness).sum())

@@ -24,16 +24,25 @@ class Chart:
 
 CHARTS = (
     Chart(
-        "Distance from the guide", "m", (("residual_m", "in memory"), ("residual_in_file_m", "in the file")), log=True
+        "Distance from what was directed",
+        "m",
+        (("residual_m", "in memory"), ("residual_in_file_m", "in the file")),
+        log=True,
     ),
     Chart("Largest force of direction", "N", (("force_N", "force"),)),
-    Chart("Energies", "J", (("kinetic", "kinetic"), ("stretching", "stretching"), ("bending", "bending"))),
+    Chart(
+        "Energies",
+        "J",
+        (("kinetic", "kinetic"), ("stretching", "stretching"), ("bending", "bending"), ("elastic", "elastic")),
+    ),
+    Chart("Push of the plan beside the body's own mechanics", "m/s²", (("push", ""),)),
     Chart("Newton iterations", "", (("iterations", "iterations"),)),
     Chart("Near pairs", "", (("pairs", ""),)),
     Chart("Least distance of surfaces", "m", (("closest", ""),)),
     Chart("Triangles that pass through something", "", (("intersections", ""),)),
     Chart("Overpressure", "Pa", (("pressure_Pa", ""),)),
-    Chart("Volume", "m³", (("volume_m3", ""),)),
+    Chart("Volume", "m³", (("volume_m3", ""), ("volume", ""))),
+    Chart("Turn missed", "rad", (("rotation_residual", ""),), log=True),
     Chart("Exposure to the wind", "", (("exposure", ""),)),
     Chart("Share that has set", "", (("yielded", ""),)),
     Chart("Strength", "", (("strength", "strength"),)),

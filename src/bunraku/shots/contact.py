@@ -66,12 +66,26 @@ class ShotContact:
         """The same with points counted from another origin (3,) [m]."""
         return replace(self, things={name: _about(one, origin) for name, one in self.things.items()})
 
+    def from_zero(self, begin: float) -> ShotContact:
+        """The same with obstacles where they are at `begin` [s] when time is 0."""
+        things = {
+            name: replace(one, times=one.times - begin) if isinstance(one, Animation) else one
+            for name, one in self.things.items()
+        }
+        return replace(self, things=things)
+
 
 def read_contact(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotContact:
     """Contact and obstacles of a shot whose frames (t,) are counted at `rate` [frames/s]."""
     told = shot.physics.contact
     if told is False:
         return ShotContact()
+    whole = told if isinstance(told, ContactTable) else ContactTable()
+    return replace(read_obstacles(shot, rate, numbers, root), table=whole)
+
+
+def read_obstacles(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotContact:
+    """The obstacles alone, which nothing feels."""
     things: dict[str, Animation | Obstacle | Plane] = {}
     prims: dict[str, str] = {}
     inputs: list[InputFile] = []
@@ -91,8 +105,7 @@ def read_contact(shot: Shot, rate: float, numbers: Vector, root: Place) -> ShotC
         except InputError as error:
             place.pass_on(error)
     own = {name: {"thickness": o.thickness, "friction": o.friction} for name, o in shot.obstacles.items()}
-    whole = told if isinstance(told, ContactTable) else ContactTable()
-    return ShotContact(whole, things, tuple(inputs), prims, own)
+    return ShotContact(None, things, tuple(inputs), prims, own)
 
 
 def _clip(table: SourceTable, rate: float, takes: Path) -> tuple[Clip, Path]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from bunraku.geometry import first_few
 
-from .prepare import Prepared
+from .prepared import Prepared
 from .report import Measured, Sentence
-from .wording import count, millimetres, peak, place, ranges
+from .wording import count, millimetres, peak, ranges
 
 _MOST_TOLD = 5  # regions by name; report.json has all
 
@@ -27,17 +27,18 @@ def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if len(told) > 1:
         yield Sentence(
             "missed",
-            f"Contact kept {len(told)} of {count(m.regions, 'region')} from the guide on frames {frames}, at most "
-            f"{millimetres(most)}.", float(m.frames[frame]), region,
+            f"Contact kept {len(told)} of {count(m.regions, 'region')} from {prepared.goal} on frames {frames}, "
+            f"at most {millimetres(most)}.", float(m.frames[frame]), region,
         )  # fmt: skip
     numbers = np.flatnonzero(off.any(axis=0))
     worst = sorted(zip(numbers, told, strict=True), key=lambda one: -one[1]["max_m"])
     for number, one in worst[:_MOST_TOLD]:
-        where = one["region"] if one["region"].startswith("region") else f"the region around {one['region']}"
+        around = one["region"].startswith("guide vertex")
+        where = f"the region around {one['region']}" if around else one["region"]
         yield Sentence(
             "missed",
-            f"{where[0].upper()}{where[1:]} was kept from the guide by contact on frames {ranges(one['frames'])}, at "
-            f"most {millimetres(one['max_m'])}.", _farthest(m, int(number)), int(number),
+            f"{where[0].upper()}{where[1:]} was kept from {prepared.goal} by contact on frames "
+            f"{ranges(one['frames'])}, at most {millimetres(one['max_m'])}.", _farthest(m, int(number)), int(number),
         )  # fmt: skip
     if len(worst) > _MOST_TOLD:
         yield Sentence("note", f"The other {len(worst) - _MOST_TOLD} of these regions are named in report.json.")
@@ -53,7 +54,7 @@ def kept_off_regions(prepared: Prepared, m: Measured) -> list[dict[str, Any]]:
     off = m.kept_off
     return [
         {
-            "region": place(prepared, int(k)),
+            "region": prepared.regions[int(k)],
             "frames": m.frames[off[:, k]],
             "max_m": float(m.arrays["residual"][off[:, k], k].max()),
         }
@@ -83,7 +84,7 @@ def near_sentences(m: Measured) -> Iterator[Sentence]:
 
 def layer_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     """Which layers were moved before the first frame, and what is not where it must be."""
-    points = prepared.going.point_of_vertex
+    points = prepared.point_names
     for one in m.facts.get("layers", ()):
         if one["moved"]:
             yield Sentence(
@@ -108,7 +109,7 @@ def pinched_sentences(m: Measured) -> Iterator[Sentence]:
     worst = int(np.argmax(pinched))
     yield Sentence(
         "note",
-        f"Obstacles left no room for the shell on frames {ranges(m.frames[pinched > 0])}: at most "
+        f"Obstacles left no room on frames {ranges(m.frames[pinched > 0])}: at most "
         f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow the "
         "surfaces and may pass through them.", float(m.frames[worst]),
     )  # fmt: skip
@@ -122,14 +123,16 @@ def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence
     if not found.total:
         if contact is not None:
             frames = count(len(m.frames), "frame")
-            yield Sentence("met", f"No triangle of the shell passes through anything on any of {frames}.")
+            yield Sentence("met", f"No {prepared.outside} passes through anything on any of {frames}.")
         return
     parts = []
-    for what, counts in (("itself", found.with_itself), ("an obstacle", found.with_obstacles)):
+    itself = "itself" if len(prepared.written) == 1 else "themselves or each other"
+    for what, counts in ((itself, found.with_itself), ("an obstacle", found.with_obstacles)):
         if counts.any():
             worst = int(np.argmax(counts))
             most = f"at most {count(int(counts[worst]), 'triangle')} at frame {m.frames[worst]:g}"
             parts.append(f"through {what} on frames {ranges(m.frames[counts > 0])} ({most})")
-    advice = "; physics.contact = true keeps it apart" if contact is None else ""
-    text, worst = f"The shell passes {' and '.join(parts)}{advice}.", int(np.argmax(found.either))
+    advice = f"; {prepared.apart}" if contact is None and prepared.apart else ""
+    passes = "passes" if len(prepared.written) == 1 else "pass"
+    text, worst = f"The {prepared.noun} {passes} {' and '.join(parts)}{advice}.", int(np.argmax(found.either))
     yield Sentence("note" if contact is None else "missed", text, float(m.frames[worst]))

@@ -26,7 +26,7 @@ _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
 _EDGE_DOC = "of its triangles, about"
 _EDGE_OTHERWISE = "an eighth of the radius"
 _DIRECTION = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
-ROLES = ("shell", "obstacle")
+ROLES = ("shell", "obstacle", "body", "plan")
 SHAPES = ("plane", "sphere", "capsule")
 _NAME = Text(allowed="the name of a region or of an obstacle")
 _LONGEST = 1e4  # of a rod, in radii: its triangles are as fine as its ends need them
@@ -78,7 +78,9 @@ class ContactTable:
         "a step is solved until what is left is this share of the error it makes by its length; 0: to the tolerance",
         0.0,
     )
-    self_contact: bool = key(Flag(), "whether the shell feels itself", True, name="self")
+    self_contact: bool = key(
+        Flag(), "whether the shell feels itself, or bodies themselves and each other", True, name="self"
+    )
     layers: tuple[str, ...] = key(
         ListOf(_NAME, what="a list of names, such as ['shirt', 'coat']"),
         "regions of the shell from the body outwards, perhaps after obstacles: garments, put in this order before the "

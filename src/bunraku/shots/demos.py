@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import input_error
+from bunraku.contracts import InputError, input_error
 from bunraku.geometry import Attribute, Scope, Surface
 from bunraku.io import Sample, output_error, read_skeleton, write_animation, write_frames
 from bunraku.scenes import crossing_arms, dancing_mannequin, still_panels, tunic_panels, twisting_box
 
+from .body_demos import BODY_DEMOS, body_demo_files, write_body_demo
 from .findings import nearest
 from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo, dyed
+from .plan_demos import PLAN_DEMOS, plan_demo_files, write_plan_demo
 from .shot import Shot, read_shot
 
 DEMOS: dict[str, Demo] = {
@@ -64,14 +66,31 @@ DEMOS: dict[str, Demo] = {
 
 
 def demo(name: str) -> Demo:
-    """The demo of that name; a misspelt one is answered with the nearest."""
-    if name in DEMOS:
-        return DEMOS[name]
-    raise input_error("there is no such demo", got=name, allowed=", ".join(DEMOS), remedy=nearest(name, DEMOS))
+    """The demo of a shell of that name."""
+    check_demo(name)
+    if name in BODY_DEMOS or name in PLAN_DEMOS:
+        raise input_error("this demo is of a body, which has no guide", got=name, allowed=", ".join(DEMOS))
+    return DEMOS[name]
+
+
+def demo_titles() -> dict[str, str]:
+    """What each demo shows, by name."""
+    return {name: one.title for name, one in (DEMOS | BODY_DEMOS | PLAN_DEMOS).items()}
+
+
+def check_demo(name: str) -> None:
+    """A misspelt name is answered with the nearest."""
+    names = [*DEMOS, *BODY_DEMOS, *PLAN_DEMOS]
+    if name not in names:
+        raise input_error("there is no such demo", got=name, allowed=", ".join(names), remedy=nearest(name, names))
 
 
 def demo_files(name: str, mocap: Path | None = None) -> tuple[str, ...]:
     """Names of the shot file, of the guide and of obstacles; several demos may lie in one folder."""
+    if name in BODY_DEMOS:
+        return body_demo_files(name)
+    if name in PLAN_DEMOS:
+        return plan_demo_files(name)
     stem = name if mocap is None else f"{name}_mocap"
     kind = "usda" if demo(name).regions is None else "usdc"
     bodies = (f"{stem}_{body}.usdc" for body in demo(name).bodies)
@@ -83,6 +102,8 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str 
 
     mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven; up_axis: that of its file.
     """
+    if name in BODY_DEMOS or name in PLAN_DEMOS:
+        return _write_body_demo(name, folder, mocap)
     chosen, (shot_name, guide_name, *body_names) = _driven(name, mocap, up_axis), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,6 +127,17 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str 
     return read_shot(folder / shot_name)
 
 
+def _write_body_demo(name: str, folder: Path, mocap: Path | None) -> Shot:
+    if mocap is not None:
+        raise _not_driven(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(folder, error) from error
+    (write_body_demo if name in BODY_DEMOS else write_plan_demo)(name, folder)
+    return read_shot(folder / f"{name}.toml")
+
+
 def _driven(name: str, mocap: Path | None, up_axis: str | None) -> Demo:
     """The demo, its guide driven by a skeleton where one is given."""
     chosen = demo(name)
@@ -113,10 +145,14 @@ def _driven(name: str, mocap: Path | None, up_axis: str | None) -> Demo:
         return chosen
     driven = chosen.driven
     if driven is None:
-        able = ", ".join(one for one in DEMOS if DEMOS[one].driven is not None)
-        raise input_error("this demo cannot be driven by motion capture", got=name, allowed=able)
+        raise _not_driven(name)
     skeleton = read_skeleton(mocap, unit="m", up_axis=up_axis)  # any unit will do: it is scaled to the body
     return replace(chosen, title=f"{chosen.title}, driven by {mocap.name}", guide=lambda: driven(skeleton))
+
+
+def _not_driven(name: str) -> InputError:
+    able = ", ".join(one for one in DEMOS if DEMOS[one].driven is not None)
+    return input_error("this demo cannot be driven by motion capture", got=name, allowed=able)
 
 
 def _write_guide(chosen: Demo, path: Path, prim: str) -> None:

@@ -60,6 +60,13 @@ class Noticed:
 
 
 @dataclass(frozen=True)
+class Remarked:
+    """Something good to know, and nothing to worry about."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Finished:
     """The take is complete, or as complete as physics allows."""
 
@@ -67,4 +74,4 @@ class Finished:
     sentences: tuple[str, ...]
 
 
-Event = Started | Preparing | FrameDone | PictureDone | Noticed | Finished
+Event = Started | Preparing | FrameDone | PictureDone | Noticed | Remarked | Finished

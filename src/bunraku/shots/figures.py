@@ -20,19 +20,39 @@ from bunraku.render import (
     exposed,
     framing,
     picture,
+    picture_grid,
     rows_sheet,
     write_png,
     write_video,
 )
-from bunraku.scenes import Panel, Study, band, cloth_design, resolution, sheet, uneven
+from bunraku.scenes import (
+    Panel,
+    Study,
+    band,
+    bar_ways,
+    cloth_design,
+    jelly_study,
+    key_study,
+    letter_study,
+    path_ways,
+    plan_ways,
+    resolution,
+    rolling,
+    sheet,
+    slab_study,
+    uneven,
+)
 
 from .findings import nearest
 from .look_studies import looks, outfits
 from .looks import BAG_LOOKS, WALKER_LOOKS, dyed
+from .plan_demos import PLAN_DEMOS
+from .plan_studies import plan_study
 from .preview import OBSTACLE_PAINT
 from .scenery import Scenery
 
 SIZE = (480, 360)  # [pixels] of each picture
+_IN_A_ROW = 4  # moments of a single panel
 
 
 @dataclass(frozen=True)
@@ -63,6 +83,10 @@ _WIND_VIEW = (-0.9, -0.14, -0.55)
 _PORTRAIT = (420, 480)
 _RUBBER = dyed((0.70, 0.16, 0.12), sheen=0.3)
 _LOOKS = {name: one.style for name, one in (BAG_LOOKS | WALKER_LOOKS).items()}
+_ROLLERS = {
+    "ball": dyed((0.80, 0.16, 0.12), sheen=0.35), "toy": dyed((0.26, 0.48, 0.72), sheen=0.2),
+    "character": dyed((0.72, 0.48, 0.28), sheen=0.2),
+}  # fmt: skip
 _WALK = (1, 31)
 """frames of the walker's first two steps"""
 
@@ -96,11 +120,51 @@ FIGURES: dict[str, Figure] = {
         lambda threads: outfits(list(WALKER_LOOKS), (5, 10, 15, 20, 25, 30), _WALK, threads), _WALKER_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
+    "slab": Figure(
+        "three skins on one foam, pressed: the materials say how long waves are", slab_study, (-0.5, -0.55, -1.0),
+        style=_RUBBER,
+    ),
+    "jelly": Figure(
+        "a jelly lands, squashes as keyed, and bounces on along an arc",
+        jelly_study, (-0.1, -0.22, -1.0), size=(480, 270), ground=0.0, style=dyed((0.80, 0.20, 0.30), sheen=0.45),
+    ),
+    "letter": Figure(
+        "a soft letter hops over the letters of its word to its place in it",
+        letter_study, (-0.1, -0.2, -1.0), size=(480, 270), ground=0.0, style=dyed((0.18, 0.47, 0.74), sheen=0.3),
+    ),
     "shock": Figure(
         "the walker gets a shock, its rest shape between smooth and crinkled, and shakes it off (without contact)",
         lambda threads: outfits(["walker"], (80, 83, 85, 87, 95, 102, 108, 118), None, threads), _WALKER_VIEW,
         size=_PORTRAIT, ground=0.0, follows=True, styles=_LOOKS,
     ),
+    "steer5": Figure(
+        "from a bar to its twisted and bent key: points in straight lines, and the physics-oriented way",
+        bar_ways, (-1.0, -0.25, -0.35), size=(360, 420), style=dyed((0.83, 0.45, 0.18), sheen=0.3),
+    ),
+    "steer6": Figure(
+        "a soft star on a path: the whole of it, or one tetrahedron that pulls the rest along; each held both ways",
+        path_ways, (0.0, -0.1, -1.0), size=(360, 330), follows=True, style=dyed((0.86, 0.62, 0.20), sheen=0.3),
+    ),
+    "steer7": Figure(
+        "a soft ball bounces and rolls; its way and its spin are given to a toy and to a character",
+        rolling, (-0.25, -0.3, -1.0), size=(360, 300), ground=0.0, follows=True, styles=_ROLLERS,
+    ),
+    "steer8": Figure(
+        "a character is hit; four key shapes 8 frames apart; the keyed result, without and with lead; a new path",
+        key_study, (-0.12, -0.16, -1.0), size=(360, 330), ground=0.0, style=dyed((0.72, 0.48, 0.28), sheen=0.2),
+    ),
+    "plan9": Figure(
+        "one setup, planned for what is seen, for what is linear, and for what is linear and warped afterwards",
+        plan_ways, (-0.3, -0.2, -1.0), size=(300, 360), ground=0.0,
+        style=dyed((0.20, 0.45, 0.42), sheen=0.4, smooth=False),
+    ),
+    **{
+        f"plan_{name}": Figure(
+            one.title, lambda threads, name=name: plan_study(name, threads), one.view,
+            ground=0.0 if one.ground else None, style=one.style,
+        )
+        for name, one in PLAN_DEMOS.items()
+    },
 }  # fmt: skip
 
 
@@ -132,8 +196,14 @@ def write_study(name: str, study: Study, folder: Path, *, video: bool = True) ->
 
 
 def study_sheet(name: str, study: Study, *, width: int = 1920) -> Image:
-    """A row of pictures for every panel, a column for every moment worth one; or one moment's panels in a row."""
+    """A row of pictures for every panel, a column for every moment worth one; or one moment's panels in a row.
+
+    The moments of a single panel go on from row to row.
+    """
     view = _View.of(name, study, study.moments)
+    if len(study.panels) == 1:
+        pictures = [burn_in(view.still(study.panels[0], k), f"frame {k + 1}") for k in study.moments]
+        return picture_grid([pictures[k : k + _IN_A_ROW] for k in range(0, len(pictures), _IN_A_ROW)])
     rows = [[view.still(panel, k) for k in study.moments] for panel in study.panels]
     titles, captions = [panel.title for panel in study.panels], [f"frame {k + 1}" for k in study.moments]
     if len(study.moments) == 1:
@@ -179,7 +249,8 @@ class _View:
         things, others = self.scenery.around(points)
         whole = np.concatenate([points, *(one.at(float(self.times[k])) for one in things)]) - place
         own = panel.animation.mesh.faces
-        paint = np.repeat([style.front, OBSTACLE_PAINT], [len(own), len(others)], axis=0) if len(others) else None
+        paint = np.broadcast_to(style.front, own.shape) if panel.paint is None else panel.paint
+        paint = np.concatenate([paint, np.broadcast_to(OBSTACLE_PAINT, others.shape)])
         return picture(
             whole, np.concatenate([own, others + len(points)]), self.camera, size=self.figure.size, style=style,
             paint=paint, ground=None if ground is None else ground - float(place[1]),

@@ -10,7 +10,7 @@ from bunraku.direction import Frame
 from bunraku.render import GAP, STUDIO, Image, footed, framing, heat, legend, picture, rows_sheet
 
 from .faces import face_weights, heaviest
-from .prepare import Prepared
+from .prepared import Prepared
 
 SIZE = (480, 540)  # [pixels] of each picture
 _LEGEND = 36
@@ -19,18 +19,15 @@ _LEGEND = 36
 def force_sheet(prepared: Prepared, frames: Sequence[Frame], numbers: Sequence[float], most: float) -> Image | None:
     """A picture a frame and the scale up to `most` [N] below; None where nothing is directed."""
     forces = [np.linalg.norm(frame.report["force"], axis=1) for frame in frames]
-    if not most or prepared.tests is None:
+    if not most or prepared.functions is None:
         return None
-    weights = face_weights(prepared.tests.shell, prepared.shell.faces)
-    camera = framing([frame.points for frame in frames], aspect=SIZE[0] / SIZE[1])
+    weights = face_weights(prepared.functions, prepared.shell.faces)
+    camera = framing([prepared.vertices(frame.points) for frame in frames], aspect=SIZE[0] / SIZE[1])
     pictures = []
     for frame, force in zip(frames, forces, strict=True):
         regions = heaviest(weights, frame.report["held"])
         share = np.where(regions >= 0, np.append(force, 0.0)[regions] / most, 0.0)
-        pictures.append(
-            picture(
-                frame.points, prepared.shell.faces, camera, size=SIZE, style=STUDIO, paint=heat(share), both_sides=True
-            )
-        )
+        x, faces = prepared.vertices(frame.points), prepared.shell.faces
+        pictures.append(picture(x, faces, camera, size=SIZE, style=STUDIO, paint=heat(share), both_sides=True))
     sheet = rows_sheet([pictures], [f"frame {number:g}" for number in numbers], ["force of direction"])
     return footed(sheet, legend(sheet.shape[1] - 2 * GAP, _LEGEND, "0 N", f"{most:.3g} N"))

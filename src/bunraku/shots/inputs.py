@@ -6,6 +6,7 @@ import json
 import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from bunraku.geometry import Surface, check_coordinates
 from bunraku.io import (
     UNITS,
     Clip,
+    body_files,
     content_hash,
     doubt_about_body,
     doubt_about_unit,
+    holds_tets_only,
     input_files,
     read_clip,
     record_skeleton,
@@ -165,8 +168,24 @@ def read_rest(table: MeshTable | RestTable) -> Surface | None:
 
 
 def take_animation(takes: Path, name: str) -> _Source:
-    """The animation of a finished take: `name` is 'shot/v003' or 'shot/latest' below the folder of takes."""
-    folder = absolute(takes, name)
+    """The animation of a finished take."""
+    folder, chosen, report = find_take(takes, name)
+    files, prims = report["animations"][chosen], report["prims"]
+    best = min(files, key=lambda one: (one not in prims, one.endswith(".glb")))  # USD where there is one
+    if best in prims:
+        return _Source(folder / best, prims[best])
+    if best.endswith(".glb"):
+        return _Source(folder / best)
+    facts = report["facts"]
+    return _Source(folder / best, None, float(facts["unit"]), str(facts["up_axis"]), float(facts["rate"]))
+
+
+def find_take(takes: Path, name: str) -> tuple[Path, str, dict[str, Any]]:
+    """The folder of a finished take, the object that is meant, and its report: `name` is 'shot/v003' or 'shot/latest'
+    below the folder of takes; of a take of several objects 'shot/v003/NAME'."""
+    folder, chosen = absolute(takes, name), ""
+    if not folder.exists() and (folder.parent / REPORT).is_file():
+        folder, chosen = folder.parent, folder.name
     pointer = folder.parent / "latest"
     if folder.name == "latest" and pointer.is_file():  # where links are not allowed it is a text
         folder = folder.parent / pointer.read_text(encoding="utf-8").strip()
@@ -174,21 +193,33 @@ def take_animation(takes: Path, name: str) -> _Source:
         raise input_error(
             "there is no such take", where=str(folder), allowed=_known_takes(takes), remedy="run that shot first"
         )
+    report = _finished(folder)
+    animations = report["animations"]
+    if chosen not in animations and (chosen or len(animations) > 1):
+        several, first = len(animations) > 1, next(iter(animations))
+        raise input_error(
+            "the take has several objects" if several else "the take has no such object", where=str(folder),
+            got=chosen or None, allowed=", ".join(animations),
+            remedy=f"take = '{folder.parent.name}/{folder.name}/{first}'",
+        )  # fmt: skip
+    return folder, chosen or next(iter(animations)), report
+
+
+def _finished(folder: Path) -> dict[str, Any]:
+    """The report of a take; refused where it is not finished."""
     try:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        finished, files = report["outcome"] == "finished", next(iter(report["animations"].values()))
-        facts, prims = report["facts"], report["prims"]
-        told = (float(facts["unit"]), str(facts["up_axis"]), float(facts["rate"]))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError):
-        finished, files, prims, told = False, [], {}, (1.0, "Y", 24.0)
-    if not finished or not files:
+        told = dict(report["animations"]).items()
+        animations = {str(name): [str(one) for one in files] for name, files in told if files}
+        prims = {str(file): str(prim) for file, prim in dict(report["prims"]).items()}
+        report, facts = {**report, "animations": animations, "prims": prims}, report["facts"]
+        _ = float(facts["unit"]), str(facts["up_axis"]), float(facts["rate"])
+        finished = report["outcome"] == "finished" and bool(animations)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        report, finished = {}, False
+    if not finished:
         raise input_error("the take is not finished", where=str(folder), remedy="bunraku run its shot with --resume")
-    best = min(files, key=lambda one: (one not in prims, one.endswith(".glb")))  # USD where there is one
-    if best in prims:
-        return _Source(folder / best, prims[best])
-    if best.endswith(".glb"):
-        return _Source(folder / best)
-    return _Source(folder / best, None, *told)
+    return report
 
 
 def _known_takes(takes: Path) -> str:
@@ -196,10 +227,15 @@ def _known_takes(takes: Path) -> str:
     return ", ".join(found[:12]) or "none is there yet"
 
 
-def hashed(key: str, path: Path, faces: Path | None = None, *, skeleton: bool = False) -> list[InputFile]:
+def hashed(
+    key: str, path: Path, faces: Path | None = None, *, skeleton: bool = False, body: bool = False
+) -> list[InputFile]:
     """Every file that is read for `path`, with its hash."""
     try:
-        files = skeleton_files(path) if skeleton else input_files(path, faces=faces)
+        if body or holds_tets_only(path):
+            files = body_files(path)
+        else:
+            files = skeleton_files(path) if skeleton else input_files(path, faces=faces)
         return [InputFile(key, file, content_hash(file)) for file in files]
     except InputError as error:  # it was readable a moment ago
         raise InputError(f"{key}: {error}") from error

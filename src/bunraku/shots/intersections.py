@@ -17,7 +17,7 @@ from bunraku.direction import Frame
 from bunraku.geometry import faces_through, intersecting_faces
 
 from .garments import sewn_faces
-from .prepare import Prepared
+from .prepared import Prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +44,13 @@ class Intersections:
 
 def count_intersections(prepared: Prepared, frames: Iterable[Frame]) -> Intersections:
     """Of finished frames."""
-    faces = prepared.shell.faces
+    faces = prepared.skin
     counts = []
     for frame in frames:
-        sewn = sewn_faces(faces, prepared.seams, frame.points, prepared.shell.size)
-        own = intersecting_faces(frame.points, sewn, touching=prepared.contact.table is not None)
-        others = through_obstacles(prepared, frame.points, frame.time)
+        x = frame.points
+        sewn = sewn_faces(faces, prepared.seams, x, prepared.shell.size)
+        own = intersecting_faces(x, sewn, touching=prepared.contact.table is not None)
+        others = through_obstacles(prepared, x, frame.time)
         counts.append([int(own.sum()), int(others.sum()), int((own | others).sum())])
     table = np.array(counts, dtype=np.int64).reshape(-1, 3)
     return Intersections(table[:, 0], table[:, 1], table[:, 2])
@@ -57,7 +58,7 @@ def count_intersections(prepared: Prepared, frames: Iterable[Frame]) -> Intersec
 
 def through_obstacles(prepared: Prepared, x: Points, time: float) -> Flags:
     """(f,) triangles of the shell at points x (n, 3) that pass through an obstacle or reach behind a plane."""
-    faces, contact = prepared.shell.faces, prepared.contact
+    faces, contact = prepared.skin, prepared.contact
     out = np.zeros(len(faces), dtype=bool)
     for plane in contact.planes:
         out |= ((x - plane.point) @ plane.normal < 0.0)[faces].any(axis=1)

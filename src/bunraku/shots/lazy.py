@@ -49,7 +49,7 @@ def frames(shot: Shot, after: ShotFrame | None = None, *, threads: int | None = 
 
     Raises PhysicsStopped where a step cannot be taken.
     """
-    prepared = prepare(shot)
+    prepared = prepare(shot, threads=threads)
     job = prepared.job(threads)
     for frame in job.frames(after.inner if after else None):
         if frame.index >= prepared.preroll:

@@ -14,7 +14,7 @@ from bunraku.numerics import FactorisationError
 
 from .events import Event, FrameDone
 from .kept import keep, kept, seconds
-from .prepare import Prepared
+from .prepared import Prepared
 from .timings import Timings
 
 _log = logging.getLogger(__name__)
@@ -34,12 +34,12 @@ def march(
             index = frame.index + 1
             event = _done(frame, number, prepared)
             away = "" if event.residual is None else f"residual {event.residual} m, "
-            _log.info("frame %g: %s%d iterations", number, away, event.iterations)
+            steps = f"{event.iterations} iterations" if "iterations" in frame.report else "planned"
+            _log.info("frame %g: %s%s", number, away, steps)
             tell(event)
     except (PhysicsStopped, FactorisationError) as error:
         known = isinstance(error, PhysicsStopped)
-        numbers = prepared.going.point_of_vertex
-        why = error.story(prepared.origin, numbers) if known else Outcome.FACTORISATION_FAILED.value
+        why = error.story(prepared.origin, prepared.point_names) if known else Outcome.FACTORISATION_FAILED.value
         story = f"frame {prepared.numbers[index]:g}: {why}"
         _log.error("stopped by physics at %s", story)
         return story
@@ -55,6 +55,6 @@ def _done(frame: Frame, number: float, prepared: Prepared) -> FrameDone:
         index=frame.index,
         count=len(prepared.numbers),
         residual=float(np.max(gaps)) if np.size(gaps) else None,
-        iterations=int(frame.report["iterations"]),
+        iterations=int(frame.report.get("iterations", 0)),
         preroll=frame.index < prepared.preroll,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from .force_sheet import force_sheet
 from .intersections import count_intersections
 from .kept import each, kept
 from .page import Page
-from .prepare import Prepared
+from .prepared import Prepared, Written
 from .preview import Pair, Preview
 from .report import Measured, Report, TakeOutcome, distances, measure
 from .scenery import Scenery
@@ -37,8 +37,8 @@ _MOMENTS = 8  # of the forces' picture
 
 _CONTENTS = {
     "index.html": "the report to look at: video, curves, what was met",
-    "preview.mp4": "guide left, result right",
-    "contact_sheet.png": "guide above result at eight moments",
+    "preview.mp4": "guide and result, beside or above each other",
+    "contact_sheet.png": "both at eight moments",
     "forces.png": "how hard the guide pulls at each region",
     "report.json": "the same numbers for a program",
     "timings.json": "how long each frame took",
@@ -63,10 +63,11 @@ class Outputs:
 
     def make(self, done: int, story: str, *, again: bool = True) -> Report:
         """Write everything for `done` frames; without `again` only what is missing."""
-        names = animation_files(self.prepared) if done > self.prepared.preroll else ()
-        for name in names:
-            if again or not as_kept(self.take.path, name, self.prepared, self._frames(done)):
-                self._stage(f"writing {name}", lambda name=name: self._write_animation(name, done))
+        names = animation_files(self.prepared) if done > self.prepared.preroll else {}
+        for one in self.prepared.written:
+            for name in names.get(one.name, ()):
+                if again or not as_kept(self.take.path, name, self.prepared, one, self._frames(done)):
+                    self._stage(f"writing {name}", lambda name=name, one=one: self._write_animation(name, one, done))
         report = self._report(done, story, names)
         if names and self.prepared.shot.output.preview and (again or not self._previewed()):
             self._stage("rendering the preview", lambda: self._preview(done, report.measured.force))
@@ -80,37 +81,42 @@ class Outputs:
     def _frames(self, done: int) -> Iterator[Frame]:
         return each(self.take.cache(), self.prepared.preroll, done)
 
-    def _write_animation(self, name: str, done: int) -> None:
-        write_animation_file(self.take.path, name, self.prepared, self._frames(done))
+    def _write_animation(self, name: str, one: Written, done: int) -> None:
+        write_animation_file(self.take.path, name, self.prepared, one, self._frames(done))
 
     def _previewed(self) -> bool:
         return self.take.video.exists() and self.take.sheet.exists()
 
-    def _report(self, done: int, story: str, names: tuple[str, ...]) -> Report:
+    def _report(self, done: int, story: str, names: dict[str, tuple[str, ...]]) -> Report:
         before = each(self.take.cache(), 0, min(done, self.prepared.preroll))
         measured = measure(self.prepared, self._frames(done), self.facts, before)
-        for name in names:
-            measured = self._measured_in_file(measured, name, done)
+        for one in self.prepared.written:
+            for name in names.get(one.name, ()):
+                measured = self._measured_in_file(measured, name, one, done)
         if self.prepared.shot.output.checked:
             measured = replace(measured, intersections=count_intersections(self.prepared, self._frames(done)))
         return Report(
             shot=self.prepared.shot.name, object=self.prepared.name,
             outcome=TakeOutcome.STOPPED if story else TakeOutcome.FINISHED, story=story, measured=measured,
             sentences=sentences(self.prepared, measured, story),
-            yielded=yielded_regions(self.prepared, measured), animations={self.prepared.name: names},
-            prims={name: prim for name in names if (prim := prim_of(self.prepared, name)) is not None},
+            yielded=yielded_regions(self.prepared, measured), animations=names, prims=self._prims(names),
             kept_off=kept_off_regions(self.prepared, measured), contact=self.prepared.contact.table is not None,
         )  # fmt: skip
 
-    def _measured_in_file(self, measured: Measured, name: str, done: int) -> Measured:
+    def _prims(self, names: dict[str, tuple[str, ...]]) -> dict[str, str]:
+        """File → prim, of the formats that have prims."""
+        each = ((name, prim_of(one, name)) for one in self.prepared.written for name in names.get(one.name, ()))
+        return {name: prim for name, prim in each if prim is not None}
+
+    def _measured_in_file(self, measured: Measured, name: str, one: Written, done: int) -> Measured:
         """With what a written file says, where it is further from the guide than the files before."""
         try:
-            written = tuple(read_back(self.take.path, name, self.prepared))
+            written = tuple(read_back(self.take.path, name, self.prepared, one))
         except InputError as error:
             raise OutputError(f"what was just written cannot be read back: {error}") from error
-        if not agree(self.prepared, self._frames(done), written):
+        if not agree(self.prepared, one, self._frames(done), written):
             raise OutputError(f"{self.take.path / name}: does not say what was written to it; try: another disk")
-        found = distances(self.prepared, (self.prepared.going.vertices_from(points) for points in written))
+        found = distances(self.prepared, (one.going.vertices_from(points) for points in written))
         if found is None:
             return measured
         before, exact = measured.in_file, measured.exact  # the file is named for the regions that had to be met
@@ -128,11 +134,12 @@ class Outputs:
         def pair(k: int) -> Pair:
             frame = kept(cache, p.preroll + k)
             there = np.concatenate([np.zeros((0, 3)), *(one.at(frame.time) for one in obstacles)])
-            return Pair(float(numbers[k]), p.guide.at(frame.time), frame.points, there)
+            return Pair(float(numbers[k]), p.guide.at(frame.time), p.vertices(frame.points), there)
 
         title = f"{p.shot.name} {self.take.version}"
         film = Preview(
-            p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate, faces, scenery.floor
+            p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate, faces, scenery.floor,
+            (p.told, "result"),
         )  # fmt: skip
         unheard: list[Exception] = []
 
@@ -156,7 +163,7 @@ class Outputs:
     def _forces(self, done: int, force: Vector) -> None:
         """At moments evenly spread and at that of the largest force (t,) [N], which ends the scale."""
         p, cache = self.prepared, self.take.cache()
-        if p.tests is None:
+        if p.functions is None:
             return
         chosen = [int(k) for k in np.union1d(moments(done - p.preroll, _MOMENTS - 1), np.argmax(force))]
         frames = [kept(cache, p.preroll + k) for k in chosen]
@@ -188,10 +195,12 @@ class Content:
     """[bytes]"""
 
 
-def contents(folder: Path, object_name: str) -> list[Content]:
+def contents(folder: Path, objects: Iterable[str]) -> list[Content]:
     """What is in a take's folder, the most interesting first."""
-    about = {f"{object_name}.{kind}": "the animation" for kind in ("usdc", "usda", "pc2", "mdd", "glb")}
-    about |= {f"{object_name}.obj": "the rest shape that belongs to the .pc2 or .mdd"}
+    names = list(objects)
+    of = {name: "the animation" if len(names) == 1 else f"the animation of {name}" for name in names}
+    about = {f"{name}.{kind}": of[name] for name in names for kind in ("usdc", "usda", "pc2", "mdd", "glb")}
+    about |= {f"{name}.obj": "the rest shape that belongs to the .pc2 or .mdd" for name in names}
     about |= {kind: "the animation, a file a frame" for kind in ("obj", "ply")}
     known = {**about, **_CONTENTS}
     found = [name for name in known if (folder / name).exists()]
@@ -201,6 +210,8 @@ def contents(folder: Path, object_name: str) -> list[Content]:
 
 def _guess(name: str) -> str:
     """About the files a demo puts beside its take."""
+    if name == "takes":
+        return "what bodies are made of, kept for the next take"
     known = {".toml": "the shot file, to change and to run again", ".usda": "the guide", ".usdc": "the guide"}
     return known.get(Path(name).suffix, "")
 

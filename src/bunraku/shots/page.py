@@ -97,13 +97,14 @@ class Page:
     def _facts(self) -> str:
         facts = self.report.measured.facts
         rows = [
-            ("vertices", facts.get("vertices")), ("faces", facts.get("faces")),
+            ("vertices", facts.get("vertices")), ("faces", facts.get("faces")), ("tetrahedra", facts.get("tets")),
             ("regions that obey the guide", facts.get("regions")), ("mass", f"{facts.get('mass', 0):.4g} kg"),
             ("size", f"{self.report.measured.size:.4g} m"), ("frames per second", f"{facts['rate']:g}"),
-            ("solved about", f"({', '.join(f'{c:g}' for c in facts['origin'])}) m"),
+            ("numbers are counted from", f"({', '.join(f'{c:g}' for c in facts['origin'])}) m"),
             ("time for all frames", f"{self.seconds:.1f} s"), ("linear solver", self.provenance.get("solver")),
             ("threads", self.provenance.get("threads")),
         ]  # fmt: skip
+        rows = [(name, value) for name, value in rows if value is not None]
         return f"<section><h2>Facts</h2><table>{_rows(rows)}</table></section>"
 
     def _origin(self) -> str:
@@ -127,7 +128,8 @@ def _verdict(report: Report) -> tuple[str, str]:
         return "direction missed", "missed"
     if (yielded := int(report.measured.yielded.sum())) > 0:
         return f"yielded on {yielded} of {len(report.measured.frames)} frames", "yielded"
-    return ("direction met", "met") if report.measured.directed.any() else ("finished", "note")
+    directed = report.measured.directed.any() or report.measured.keys
+    return ("direction met", "met") if directed else ("finished", "note")
 
 
 def _item(sentence: Sentence) -> str:

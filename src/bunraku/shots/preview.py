@@ -1,4 +1,5 @@
-"""The preview: guide left, result right, obstacles with both; one framing for the shot, a few moments on one sheet."""
+"""The preview: guide left, result right, or one above the other; obstacles with both; one framing for the shot, a few
+moments on one sheet."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from bunraku.render import (
     Camera,
     Image,
     Style,
+    above_each_other,
     burn_in,
     framing,
     moments,
@@ -25,7 +27,9 @@ from bunraku.render import (
 )
 from bunraku.render import contact_sheet as sheet_of
 
-SIZE = (640, 720)  # [pixels] of each half
+TALL, WIDE = (640, 720), (1280, 360)
+"""[pixels] of each half: beside each other, or above each other where that shows a body that travels larger"""
+_LARGER = 1.2  # times, that it must show it for that
 _SIGHTS = 24  # frames looked at to frame the shot
 OBSTACLE_PAINT = (0.52, 0.52, 0.53)
 _MOST = 2.0  # an obstacle this many times larger than the shell is not framed whole
@@ -53,6 +57,22 @@ def _floor(pairs: list[Pair]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class View:
+    """From where a shot is seen, and how large the pictures are."""
+
+    camera: Camera
+    ground: float
+    """[m] its height"""
+    size: tuple[int, int]
+    """[pixels] width and height"""
+
+    @property
+    def scale(self) -> float:
+        """How large things are in the pictures [pixels/m], but for a factor."""
+        return self.size[1] / float(np.linalg.norm(np.subtract(self.camera.target, self.camera.eye)))
+
+
+@dataclass(frozen=True, eq=False)
 class Preview:
     """A film of guide and result."""
 
@@ -68,16 +88,18 @@ class Preview:
     obstacle_faces: Faces = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     floor: float | None = None
     """height [m] of the ground, where there is one"""
+    captions: tuple[str, str] = ("guide", "result")
+    """of the two halves"""
 
     def make(self, video: Path, sheet: Path, told: Callable[[int, int], None]) -> None:
         """Write both files; `told(index, count)` after every picture."""
-        camera, ground = self._view()
+        view = self.view()
         chosen = {int(k): None for k in moments(len(self.numbers))}
         stills: dict[int, tuple[Image, Image]] = {}
 
         def pictures() -> Iterator[Image]:
             for k in range(len(self.numbers)):
-                left, right = self._halves(self.pair(k), camera, ground)
+                left, right = self._halves(self.pair(k), view)
                 if k in chosen:
                     stills[k] = left, right
                 yield self._film_frame(left, right, k)
@@ -85,29 +107,31 @@ class Preview:
 
         write_video(video, pictures(), self.rate)
         captions = [f"frame {self.numbers[k]:g}" for k in stills]
-        write_png(sheet, sheet_of([a for a, _ in stills.values()], [b for _, b in stills.values()], captions))
+        guides, results = ([pair[side] for pair in stills.values()] for side in (0, 1))
+        write_png(sheet, sheet_of(guides, results, captions, titles=self.captions))
 
-    def _view(self) -> tuple[Camera, float]:
+    def view(self) -> View:
+        """One for all frames, the larger of the two."""
         pairs = [self.pair(int(k)) for k in moments(len(self.numbers), _SIGHTS)]
         seen: list[Points] = [points for pair in pairs for points in (pair.guide, pair.result)]
         size = max(float(np.ptp(points, axis=0).max()) for points in seen)
         things = [pair.obstacles for pair in pairs if len(pair.obstacles)]
         seen += [one for one in things if float(np.ptp(one, axis=0).max()) <= _MOST * size]
         ground = _floor(pairs) if self.floor is None else self.floor
-        return framing(seen, ground=ground, aspect=SIZE[0] / SIZE[1]), ground
+        tall, wide = (
+            View(framing(seen, ground=ground, aspect=size[0] / size[1]), ground, size) for size in (TALL, WIDE)
+        )
+        return wide if wide.scale > _LARGER * tall.scale else tall
 
-    def _halves(self, pair: Pair, camera: Camera, ground: float) -> tuple[Image, Image]:
-        left = self._half(pair.guide, self.guide_faces, pair.obstacles, camera, GUIDE, ground)
-        return left, self._half(pair.result, self.shell_faces, pair.obstacles, camera, STUDIO, ground)
+    def _halves(self, pair: Pair, view: View) -> tuple[Image, Image]:
+        left = self._half(pair.guide, self.guide_faces, pair.obstacles, view, GUIDE)
+        return left, self._half(pair.result, self.shell_faces, pair.obstacles, view, STUDIO)
 
-    def _half(
-        self, x: Points, faces: Faces, obstacles: Points, camera: Camera, style: Style, ground: float
-    ) -> Image:  # fmt: skip
+    def _half(self, x: Points, faces: Faces, obstacles: Points, view: View, style: Style) -> Image:
         points = np.concatenate([x, obstacles])
         both = np.concatenate([faces, self.obstacle_faces + len(x)])
-        return picture(
-            points, both, camera, size=SIZE, style=style, paint=self._paint(len(faces), style), ground=ground
-        )
+        paint = self._paint(len(faces), style)
+        return picture(points, both, view.camera, size=view.size, style=style, paint=paint, ground=view.ground)
 
     def _paint(self, count: int, style: Style) -> Array | None:
         """(f, 3) the style's colour for a body of `count` faces and a neutral one for the obstacles."""
@@ -116,5 +140,5 @@ class Preview:
         return np.repeat([style.front, OBSTACLE_PAINT], [count, len(self.obstacle_faces)], axis=0)
 
     def _film_frame(self, left: Image, right: Image, k: int) -> Image:
-        both = side_by_side(left, right)
+        both = (side_by_side if left.shape[:2] == TALL[::-1] else above_each_other)(left, right, captions=self.captions)
         return burn_in(both, self.title, bottom_right=f"frame {self.numbers[k]:g}")

@@ -14,7 +14,7 @@ from typing import Any
 from bunraku.numerics import choose, default_threads
 
 from .contact_spec import ContactTable
-from .prepare import Prepared
+from .prepared import Prepared
 from .tables import written
 
 _PACKAGES = ("bunraku", "numpy", "scipy", "numba", "usd-core", "mkl", "py-mkl-pardiso", "qdldl")
@@ -36,7 +36,9 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     for one in prepared.inputs:
         inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)
     prims = {f"{name} (its prim)": prim for name, prim in prepared.contact.prims.items()}
-    return _plain({**resolved, "inputs": inputs, "prim": prepared.clip.prim_path, **prims})
+    return _plain(
+        {**resolved, "inputs": inputs, "prim": ", ".join(one.clip.prim_path for one in prepared.written), **prims}
+    )
 
 
 def _without_files(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from bunraku.render import (
 )
 
 from .faces import face_weights, heaviest
-from .prepare import Prepared, prepare
+from .prepare_shell import PreparedShell, prepare_shell
 from .shot import Shot
 
 SIZE = (640, 640)  # [pixels] of each picture
@@ -43,12 +43,14 @@ _GOLDEN = 0.6180339887  # turns of the hue from one region to the next: neighbou
 class RegionSheet:
     """The regions of a shot whose files are read."""
 
-    prepared: Prepared
+    prepared: PreparedShell
 
     @staticmethod
     def of(shot: Shot) -> RegionSheet:
         """Read the shot's files; nothing is simulated."""
-        return RegionSheet(prepare(shot))
+        if shot.bodies or shot.plans:
+            raise input_error("a body has no guide whose regions could be shown", where=shot.name, allowed="a shell")
+        return RegionSheet(prepare_shell(shot))
 
     def table(self) -> list[str]:
         """A line a region: its name, guide vertices in it, area on the shell, and the size of a square of that area."""
@@ -60,7 +62,7 @@ class RegionSheet:
         _write(self.prepared, path)
 
 
-def _table(prepared: Prepared) -> list[str]:
+def _table(prepared: PreparedShell) -> list[str]:
     tests = _tests(prepared)
     areas = vertex_areas(prepared.shell.rest, prepared.shell.faces)
     area = np.asarray(tests.shell @ areas).reshape(-1)  # [m²] the integral of each test function
@@ -77,12 +79,12 @@ def _table(prepared: Prepared) -> list[str]:
     return lines
 
 
-def _names(prepared: Prepared, of_vertex: str = "") -> tuple[str, ...]:
+def _names(prepared: PreparedShell, of_vertex: str = "") -> tuple[str, ...]:
     """Of the regions; around guide vertices the number in the guide's file, after `of_vertex`."""
     return prepared.region_names or tuple(f"{of_vertex}{k}" for k in prepared.clip.welded.point_of_vertex)
 
 
-def _write(prepared: Prepared, path: Path) -> None:
+def _write(prepared: PreparedShell, path: Path) -> None:
     guide = prepared.clip.animation
     mesh, onto, labels = _painted_shell(prepared)
     chosen = [int(k) for k in moments(guide.frame_count, 4)]
@@ -96,7 +98,7 @@ def _write(prepared: Prepared, path: Path) -> None:
     write_png(path, contact_sheet(rows[0], rows[1], captions, titles=("front", "back")))
 
 
-def _painted_shell(prepared: Prepared) -> tuple[TriMesh, Sparse, Integers]:
+def _painted_shell(prepared: PreparedShell) -> tuple[TriMesh, Sparse, Integers]:
     """The shell, fine enough to show borders, how its poses become so, and the region of each of its faces (f,)."""
     levels, faces = 0, len(prepared.shell.faces)
     while faces * 4 ** (levels + 1) <= _ENOUGH_FACES:
@@ -124,12 +126,12 @@ def _numbered(
     return lettered(image, texts, letters=_LETTERS)
 
 
-def face_regions(prepared: Prepared) -> Integers:
+def face_regions(prepared: PreparedShell) -> Integers:
     """(f,) the region that weighs most on each face of the shell as it is drawn; −1: none."""
     return _painted_shell(prepared)[2]
 
 
-def _tests(prepared: Prepared) -> Tests:
+def _tests(prepared: PreparedShell) -> Tests:
     if prepared.tests is None:
         raise input_error("the shot directs nothing, so there are no regions", got="method = 'none'")
     return prepared.tests

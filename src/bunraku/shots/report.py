@@ -13,15 +13,20 @@ from numpy.typing import NDArray
 from bunraku.constraints import HARD
 from bunraku.contracts import Array, Points, Vector
 from bunraku.direction import Frame
+from bunraku.direction.steer import MISSED_TURN
 from bunraku.dynamics import SHARPNESS
 from bunraku.motion import Curve
 
 from .intersections import Intersections
-from .prepare import Prepared
+from .prepared import Prepared
 
 Rows = NDArray[np.bool_]
 """(t,) which frames"""
 
+KEYS = "planned_keys"
+"""fact of a job: what became of the keys of planned motions, as `plan_sentences.key_facts` has them"""
+GROUNDS = "planned_ground"
+"""fact of a job: how deep planned motions go below their ground, as `plan_sentences.ground_facts` has it"""
 MET = 1e-9
 """share of the shell's size within which a region's average counts as the guide's, in memory"""
 MET_IN_FILE = 1e-5
@@ -95,6 +100,16 @@ class Measured:
     """None: nobody looked"""
 
     @property
+    def keys(self) -> Sequence[Mapping[str, Any]]:
+        """What became of the keys of planned motions."""
+        return self.facts.get(KEYS, ())
+
+    @property
+    def grounds(self) -> Sequence[Mapping[str, Any]]:
+        """How deep planned motions go below their ground, where they have one."""
+        return self.facts.get(GROUNDS, ())
+
+    @property
     def regions(self) -> int:
         """Number of regions k that obey the guide."""
         return int(np.shape(self.arrays["residual"])[1])
@@ -164,7 +179,18 @@ class Measured:
     @property
     def missed(self) -> Rows:
         """(t,) bool: frames on which the guide had to be met and was not, for whatever reason."""
-        return self.astray | self.kept_off.any(axis=1)
+        return self.astray | self.kept_off.any(axis=1) | self.misturned
+
+    @property
+    def turned_off(self) -> Vector:
+        """(t,) [rad] by how much a body is turned otherwise than its path says; 0 where none says so."""
+        off = np.asarray(self.arrays.get("rotation_residual", np.zeros(len(self.frames))))
+        return off.reshape(len(self.frames), -1).max(axis=1, initial=0.0)
+
+    @property
+    def misturned(self) -> Rows:
+        """(t,) bool: frames on which a body missed the turn of its path."""
+        return self.turned_off > MISSED_TURN
 
     @property
     def astray(self) -> Rows:
@@ -224,15 +250,16 @@ class Report:
         m = self.measured
         if self.outcome is not TakeOutcome.FINISHED:
             return False
-        if not m.directed.any() and not m.held.any() and not m.missed.any() and not m.yielded.any():
+        if not m.keys and not any(rows.any() for rows in (m.directed, m.held, m.missed, m.yielded)):
             return None
         return not self.missed and not m.yielded.any()
 
     @property
     def missed(self) -> bool:
-        """Whether guide or pins were missed somewhere without having yielded to a cap."""
+        """Whether guide, pins, keys or ground of a plan were missed somewhere without having yielded to a cap."""
         m = self.measured
-        return bool(m.missed.any() or (m.pin_gaps > MET * m.size).any())
+        missed = m.missed.any() or (m.pin_gaps > MET * m.size).any()
+        return bool(missed or not all(one["met"] for one in (*m.keys, *m.grounds)))
 
     @property
     def crossed(self) -> bool:
@@ -265,7 +292,7 @@ class Report:
             "kept_off_by_contact": [dict(one) for one in self.kept_off],
             "intersections": None if m.intersections is None else m.intersections.as_json(),
             "worst_file": None if m.in_file is None else m.worst_file,
-            "tolerances": {"in_memory_m": MET * m.size, "in_file_m": MET_IN_FILE * m.size},
+            "tolerances": {"in_memory_m": MET * m.size, "in_file_m": MET_IN_FILE * m.size, "turn_rad": MISSED_TURN},
             "frames": m.frames,
             "per_frame": per_frame(m),
         }
@@ -280,7 +307,9 @@ def per_frame(m: Measured) -> dict[str, Vector]:
         curves["residual_in_file_m"] = m.residual_in_file
     if m.intersections is not None:
         curves["intersections"] = m.intersections.either.astype(np.float64)
-    if "volume" in m.arrays:  # of all closed pieces together, and of the one under the highest pressure
+    if "rotation_residual" in m.arrays:
+        curves["rotation_residual"] = m.turned_off
+    if "pressure" in m.arrays:  # of all closed pieces together, and of the one under the highest pressure
         curves |= {"volume_m3": m.arrays["volume"].sum(axis=1), "pressure_Pa": m.arrays["pressure"].max(axis=1)}
     return curves | {name: values for name, values in m.arrays.items() if values.ndim == 1}
 
@@ -333,13 +362,9 @@ def _facts_of_file(prepared: Prepared) -> dict[str, Any]:
 
 
 def distances(prepared: Prepared, points: Iterable[Points]) -> Array | None:
-    """(t, k) [m] of the regions' averages from the guide's, for points (n, 3) in the world, frame by frame."""
-    if prepared.tests is None:
-        return None
-    of_guide, of_shell = prepared.tests.averages(prepared.guide.mesh, prepared.shell)
+    """(t, k) [m] of what was directed from where it had to be, for points (n, 3) in the world, frame by frame; None
+    where that is not to be told from the surface."""
     times = prepared.times[prepared.preroll :]
-    gaps = [
-        np.linalg.norm(of_shell @ (x - prepared.origin) - of_guide @ prepared.guide.at(time), axis=1)
-        for x, time in zip(points, times, strict=False)
-    ]
-    return np.stack(gaps) if gaps else None
+    gaps = [prepared.distances(x - prepared.origin, float(time)) for x, time in zip(points, times, strict=False)]
+    known = [gap for gap in gaps if gap is not None]
+    return np.stack(known) if known else None

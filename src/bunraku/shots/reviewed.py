@@ -125,7 +125,13 @@ class ReviewedTake:
 
     def points(self, k: int) -> Points:
         """(n, 3) [m] of the result, about the scene's origin."""
-        found, count = self._part(k, "q").get("q"), self.scene.shell.point_count
+        points, carrier = self.simulated(k), self.scene.carrier
+        return points if carrier is None else np.asarray(carrier @ points)
+
+    def simulated(self, k: int) -> Points:
+        """(s, 3) [m] of the points that are simulated: of bodies the nodes of their tetrahedra."""
+        found, carrier = self._part(k, "q").get("q"), self.scene.carrier
+        count = self.scene.shell.point_count if carrier is None else carrier.shape[1]
         where, got = str(self._path(k + self.scene.preroll)), "nothing" if found is None else found.shape
         if found is None or found.size != 3 * count:
             raise input_error(

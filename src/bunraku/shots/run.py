@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from bunraku.contracts import InputError, OutputError
 from bunraku.direction import Job
 from bunraku.io import FrameCache, write_json
 
-from .events import Event, Finished, Noticed, Preparing, Started
+from .events import Event, Finished, Noticed, Preparing, Remarked, Started
+from .filling import BODIES
 from .folder import (
     TakeFolder,
     check_free,
@@ -26,20 +27,23 @@ from .folder import (
     takes_of,
 )
 from .kept import last_good
-from .kernels import kernels_are_cold
+from .kernels import BODY_KERNELS, PLAN_KERNELS, SHELL_KERNELS, kernels_are_cold
 from .lock import LOCK, locked
 from .log import TakeLog, listening
 from .march import march
 from .outputs import Outputs
-from .prepare import Prepared, prepare
+from .prepare import prepare
+from .prepared import Prepared
 from .provenance import circumstances, differences, provenance, settings, solver_name, spelled_out
 from .report import Report, TakeOutcome
 from .scene import write_scene
 from .shot import Shot
 from .stopping import STOP, StopAsked, forget_stop, heeding
+from .taking_over import take_over
 from .timings import Timings
 
 _log = logging.getLogger(__name__)
+_COMPILING = "compiling kernels (first run only)…"
 Tell = Callable[[Event], None]
 _ATTEMPTS = 3  # at frames that do not stay on the disk
 
@@ -62,30 +66,27 @@ def run_shot(
     """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already."""
     tell = progress or _nobody
     with listening() as log:
-        tell(Preparing("reading the inputs"))
-        prepared = prepare(shot if frames is None else with_frames(shot, frames))
+        compiling = bool(shot.plans) and kernels_are_cold(PLAN_KERNELS)  # motions are planned as they are read
+        tell(Preparing(f"reading the inputs, and {_COMPILING}" if compiling else "reading the inputs"))
+        prepared = prepare(shot, frames, threads=threads)
         if resume:
             take = _take_to_resume(prepared, out)
             with locked(take.path), _stoppable(take):
                 return _resume(prepared, take, threads, log, heeding(take.path, tell))
         check_target(prepared, out, beside)
-        _tell_of_kernels(tell)
+        _tell_of_kernels(tell, shot)
         job = prepared.job(threads)
         take = make_named(Path(out).absolute()) if out is not None else make_numbered(shot.output.folder / shot.name)
         with locked(take.path), _stoppable(take), _undone_without_frames(take, log):
             log.write_to(take.log)
             _begin(take, prepared, provenance(prepared, threads, job.facts))
             write_scene(take.scene, prepared, job.facts)
-            return _carry_on(take, prepared, job, 0, threads, dict(job.facts), heeding(take.path, tell))
-
-
-def with_frames(shot: Shot, frames: tuple[int, int]) -> Shot:
-    """The shot with another range of frames."""
-    changed = replace(shot.shot, frames=frames)
-    place = shot.place.at("shot")
-    changed.check({}, place)
-    place.raise_all()
-    return replace(shot, shot=changed)
+            earlier = takes_of(shot.output.folder / shot.name)
+            done, version = take_over(prepared, job, take, earlier, threads)
+            if done:
+                last = f"{prepared.numbers[done - 1]:g}"
+                tell(Remarked(f"frames up to {last} are those of {version}: nothing they are made of has changed"))
+            return _carry_on(take, prepared, job, done, threads, dict(job.facts), heeding(take.path, tell))
 
 
 def check_target(prepared: Prepared, out: str | Path | None, beside: Iterable[str] = ()) -> Path:
@@ -97,9 +98,16 @@ def check_target(prepared: Prepared, out: str | Path | None, beside: Iterable[st
     given = [path for table in shot.object.values() for path in table.files]
     outside = [path for path in read if not (path.name in allowed and path.absolute().parent == target)]
     check_inputs(target, outside, [path for path in given if path.is_dir()])
-    check_free(target, {*allowed, LOCK, STOP})  # whether a lock is stale is seen when it is taken
+    # Whether a lock is stale is seen when it is taken; what bodies are made of is kept below the folder of takes.
+    check_free(target, {*allowed, LOCK, STOP, *_holding_bodies(target, shot.output.folder)})
     check_writable(target)
     return target
+
+
+def _holding_bodies(target: Path, takes: Path) -> list[str]:
+    """The folder of takes, where it lies in the target and has nothing in it but what bodies are made of."""
+    inside = takes.parent == target and takes.is_dir() and {one.name for one in takes.iterdir()} <= {BODIES}
+    return [takes.name] if inside else []
 
 
 def _begin(take: TakeFolder, prepared: Prepared, origin: dict[str, Any]) -> None:
@@ -166,7 +174,7 @@ def _resume(prepared: Prepared, take: TakeFolder, threads: int | None, log: Take
         report = Outputs(prepared, take, facts, Timings.of(take.timings), tell).make(done, "", again=False)
         return TakeResult(take.path, report.outcome, report, already=True)
     _note_circumstances(take, origin, threads, done, tell)
-    _tell_of_kernels(tell)
+    _tell_of_kernels(tell, prepared.shot)
     job = prepared.job(threads) if done < len(prepared.numbers) else None
     _log.info("resumed after %d frames", done)
     return _carry_on(take, prepared, job, done, threads, facts, tell)
@@ -213,8 +221,9 @@ def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:
     )
 
 
-def _tell_of_kernels(tell: Tell) -> None:
-    tell(Preparing("compiling kernels (first run only)…" if kernels_are_cold() else "preparing the simulation"))
+def _tell_of_kernels(tell: Tell, shot: Shot) -> None:
+    of = PLAN_KERNELS if shot.plans else BODY_KERNELS if shot.bodies else SHELL_KERNELS
+    tell(Preparing(_COMPILING if kernels_are_cold(of) else "preparing the simulation"))
 
 
 def _nobody(event: Event) -> None:

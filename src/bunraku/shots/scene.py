@@ -1,8 +1,9 @@
 """What is to be seen of a shot besides its result, written down when a run begins.
 
 Guide, obstacles and regions come from files that may have moved or changed since. So a take's folder holds them under
-`scene/`: what does not move in `still.bkscene`, guide and moving obstacles in a file a frame, in single precision and
-about the same origin as the frames that are kept. Preroll is not shown. The same shot gives the same bytes.
+`scene/`: what does not move, the tetrahedra of bodies among it, in `still.bkscene`, guide and moving obstacles in a
+file a frame, in single precision and about the same origin as the frames that are kept. Preroll is not shown. The same
+shot gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,18 +20,17 @@ from scipy import sparse
 
 from bunraku.collision import Between, Obstacle, Plane
 from bunraku.contracts import Array, Faces, InputError, Points, Sparse, Vector, input_error
-from bunraku.direction.parts import whole_pieces
 from bunraku.direction.track.seams import sewn_pairs
-from bunraku.geometry import TriMesh
+from bunraku.geometry import TetMesh, TriMesh
 from bunraku.io import atomic_files, packed, read_arrays, read_some_arrays
 from bunraku.motion import Curve, RestShapes
 
-from .prepare import Prepared
+from .prepared import Prepared
 from .scene_check import check_still, is_cloud
 from .scenery import Scenery
-from .wording import place
 
-_STILL = "still.bkscene"
+STILL = "still.bkscene"
+"""the file of what does not move"""
 _REMEDY = "delete the folder and run the shot with --resume, so that it is written again"
 _WIDE = 3.0  # times the guide's box beyond which obstacles are not stepped back for
 
@@ -101,6 +101,21 @@ class Scene:
         return RestShapes(tuple(self.arrays["rest_shapes"]), tuple(self.arrays["rest_weights"][k].tolist()))
 
     @cached_property
+    def carrier(self) -> Sparse | None:
+        """(n, s) how the simulated points carry the vertices of the surface; None: they are the same."""
+        if "carrier/data" not in self.arrays:
+            return None
+        parts = tuple(self.arrays[f"carrier/{name}"] for name in ("data", "indices", "indptr"))
+        return sparse.csr_array(parts, shape=(self.shell.point_count, int(self.arrays["carrier/points"])))
+
+    @cached_property
+    def solids(self) -> Mapping[str, TetMesh]:
+        """Name → the tetrahedra of an elastic body, whose nodes are the simulated points, one body after another; none
+        for shells, and in scenes from before they were written down."""
+        names = self.meta.get("solids", [])
+        return {name: TetMesh(self.arrays[f"solid/{name}/rest"], self.arrays[f"solid/{name}/tets"]) for name in names}
+
+    @cached_property
     def functions(self) -> Sparse | None:
         """(k, n) test functions on the shell; None where nothing is directed."""
         if "tests/data" not in self.arrays:
@@ -138,18 +153,20 @@ class Scene:
 
 def read_scene(folder: Path) -> Scene:
     """The scene in a take's `scene` folder; refused where there is none or it is not what a run writes."""
-    if not (folder / _STILL).is_file():
+    if not (folder / STILL).is_file():
         raise input_error(
             "the take has no scene to look at, it was made before scenes were written down", where=str(folder.parent),
             remedy="bunraku run its shot with --resume, which writes it",
         )  # fmt: skip
-    arrays, meta = read_arrays(folder / _STILL, "the scene", _REMEDY)
+    arrays, meta = read_arrays(folder / STILL, "the scene", _REMEDY)
     scene = Scene(folder, arrays, meta)
     try:  # a file of this kind that holds something else
         check_still(arrays, meta)
         _ = (
             scene.shell,
             scene.functions,
+            scene.carrier,
+            scene.solids,
             [
                 TriMesh(points.astype(np.float64), faces)
                 for points, faces in ((scene.guide(0), scene.guide_faces), (scene.obstacles(0), scene.obstacle_faces))
@@ -179,7 +196,7 @@ def write_scene(folder: Path, prepared: Prepared, facts: Mapping[str, Any]) -> N
             boxes[0].append(_ends(frame["guide"]))
             boxes[1].append(_ends(frame.get("obstacles", arrays.get("obstacles", np.zeros((0, 3), np.float32)))))
         arrays |= _box(np.array(boxes[0]), np.array(boxes[1]))
-        (temporary / _STILL).write_bytes(packed(arrays, _facts(p, scenery.floor, things, facts), "scene"))
+        (temporary / STILL).write_bytes(packed(arrays, _facts(p, scenery.floor, things, facts), "scene"))
 
 
 def _still(p: Prepared, obstacle_faces: Faces) -> dict[str, NDArray[Any]]:
@@ -193,20 +210,26 @@ def _still(p: Prepared, obstacle_faces: Faces) -> dict[str, NDArray[Any]]:
         "firm": np.array([[Curve.of(pin.strength).at(float(time)) == 1.0 for pin in p.pins] for time in times], bool)
         .reshape(len(times), len(p.pins)),
     }  # fmt: skip
-    if p.tests is not None:
-        functions = sparse.csr_array(p.tests.shell)
-        first = float(times[0])
+    if p.functions is not None:
+        functions = sparse.csr_array(p.functions)
         arrays |= {
             "tests/data": functions.data.astype(np.float32), "tests/indices": functions.indices.astype(np.int32),
             "tests/indptr": functions.indptr.astype(np.int32),
-            "held": np.ones(p.tests.count) if p.tests.held is None else np.asarray(p.tests.held(first)),
+            "held": p.held(float(times[0])),
         }  # fmt: skip
+    if p.carrier is not None:
+        carrier = sparse.csr_array(p.carrier)
+        arrays |= {
+            "carrier/data": carrier.data, "carrier/indices": carrier.indices.astype(np.int32),
+            "carrier/indptr": carrier.indptr.astype(np.int32), "carrier/points": np.array(p.carrier.shape[1]),
+        }  # fmt: skip
+    for name, body in p.solids.items():
+        arrays |= {f"solid/{name}/rest": body.rest, f"solid/{name}/tets": body.tets.astype(np.int32)}
     if p.rest is not None:
         weights = np.array([p.rest.at(float(time)) for time in times])
         arrays |= {"rest_shapes": np.stack(p.rest.shapes), "rest_weights": weights}
     if p.contact.table is not None:
-        parts = whole_pieces(p.contact.parts, p.shell)
-        arrays |= {f"part/{name}": np.asarray(vertices) for name, vertices in parts.items()}
+        arrays |= {f"part/{name}": np.asarray(vertices) for name, vertices in p.parts.items()}
         if p.seams:
             arrays["sewn"] = sewn_pairs(p.seams, p.shell.point_count)
     return arrays
@@ -220,13 +243,13 @@ def _facts(
     meta: dict[str, Any] = {
         "shot": p.shot.name, "object": p.name, "rate": float(p.clip.rate), "preroll": p.preroll, "floor": floor,
         "exempt": p.shot.physics.start == "rest" and not p.preroll,
-        "regions": [] if p.tests is None else [place(p, k) for k in range(p.tests.count)],
+        "regions": list(p.regions),
         "obstacles": [
             {"name": one.name, "points": one.mesh.point_count, "faces": len(one.mesh.faces), "thickness": one.thickness}
             for one in things
         ],
         "planes": [{"name": o.name, "point": o.point.tolist(), "normal": o.normal.tolist()} for o in p.contact.planes],
-        "contact": None,
+        "contact": None, "solids": list(p.solids),
     }  # fmt: skip
     if told is not None and contact is not None:
         between = contact.between if not isinstance(contact.between, Between) else (contact.between,)

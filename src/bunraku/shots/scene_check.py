@@ -38,6 +38,10 @@ def check_still(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> 
         _check_functions(arrays, regions, count)
     elif regions:
         raise ValueError(f"{regions} regions without test functions")
+    if "carrier/data" in arrays:
+        _check_carrier(arrays, count)
+    if meta.get("solids"):
+        _check_solids(arrays, meta["solids"])
     if "obstacles" in arrays:
         _array(arrays, "obstacles", "f", None, 3)
     _below(arrays, "sewn", count)
@@ -73,6 +77,30 @@ def _check_functions(arrays: Mapping[str, NDArray[Any]], regions: int, count: in
     _array(arrays, "held", "f", regions)
     if starts[0] != 0 or starts[-1] != filled or (np.diff(starts) < 0).any():
         raise ValueError("tests/indptr does not count the test functions")
+
+
+def _check_carrier(arrays: Mapping[str, NDArray[Any]], count: int) -> None:
+    """Weights (count, simulated points), row by row."""
+    starts = _array(arrays, "carrier/indptr", "iu", count + 1)
+    filled = len(_array(arrays, "carrier/data", "f", None))
+    _array(arrays, "carrier/indices", "iu", filled)
+    _below(arrays, "carrier/indices", int(_array(arrays, "carrier/points", "iu")))
+    if starts[0] != 0 or starts[-1] != filled or (np.diff(starts) < 0).any():
+        raise ValueError("carrier/indptr does not count the weights")
+
+
+def _check_solids(arrays: Mapping[str, NDArray[Any]], names: Any) -> None:
+    """Tetrahedra of bodies that are, one after another, the simulated points."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("solids are no names")
+    counts = []
+    for name in names:
+        counts.append(len(_array(arrays, f"solid/{name}/rest", "f", None, 3)))
+        _array(arrays, f"solid/{name}/tets", "iu", None, 4)
+        _below(arrays, f"solid/{name}/tets", counts[-1])
+    simulated = int(_array(arrays, "carrier/points", "iu"))
+    if sum(counts) != simulated:
+        raise ValueError(f"the tetrahedra have {sum(counts)} nodes, and {simulated} points are simulated")
 
 
 def _below(arrays: Mapping[str, NDArray[Any]], name: str, count: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bunraku.constraints import HARD
 
+from .body_sentences import blow_sentences, fetched_sentences, shape_sentences, turn_sentences
 from .contact_sentences import (
     intersection_sentences,
     kept_off_sentences,
@@ -16,9 +17,11 @@ from .contact_sentences import (
     pinched_sentences,
 )
 from .contact_spec import ContactTable
-from .prepare import Prepared
+from .key_sentences import key_sentences
+from .plan_sentences import plan_sentences
+from .prepared import Prepared
 from .report import MET, Measured, Rows, Sentence
-from .wording import count, length, peak, place, ranges, share
+from .wording import count, length, peak, ranges, share
 
 
 def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ...]:
@@ -27,8 +30,14 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
     if len(m.frames):
         told += [
             *_yielded(prepared, m),
+            *turn_sentences(prepared, m),
             *_direction(prepared, m),
             *kept_off_sentences(prepared, m),
+            *plan_sentences(m),
+            *key_sentences(prepared, m),
+            *fetched_sentences(prepared, m),
+            *blow_sentences(prepared, m),
+            *shape_sentences(prepared, m),
             *_loosened(m),
             *_freer(m),
             *_pins(prepared, m),
@@ -42,6 +51,7 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
             *_set(prepared, m),
         ]
         told += _energies(m)
+        told += [Sentence("note", f"{text[0].upper()}{text[1:]}.") for text in m.facts.get("warnings", ())]
     return (*told, *_preroll(prepared))
 
 
@@ -52,8 +62,10 @@ def _stopped(prepared: Prepared, m: Measured, story: str) -> Sentence:
 
 
 def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
+    if m.keys or (not m.regions and m.facts.get("key_times")):
+        return  # key shapes have sentences of their own
     if not m.regions:
-        yield Sentence("note", "No direction was asked for: the shell moved by physics alone.")
+        yield Sentence("note", f"No direction was asked for: the {prepared.noun} moved by physics alone.")
         return
     directed, missed = int(m.directed.sum()), int(m.astray.sum())
     but = " by every region that contact left free" if m.kept_off.any() else ""
@@ -62,13 +74,13 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not directed:
         yield Sentence("note", "On no frame had the guide to be met exactly." if not but else "No region was free.")
     elif not missed:
-        gap = f"the largest distance between a region's average and the guide's is {_largest(m, m.directed)}"
+        gap = f"the largest {prepared.gap} is {_largest(m, m.directed)}"
         frame, region = peak(np.where(m.directed[:, None], m.residual_exact, -1.0))
         yield Sentence("met", f"{_met_on(m)}{but}: {gap}.", float(m.frames[frame]), region)
     else:
         frame, region = peak(np.where(m.astray[:, None], m.residual_exact, -1.0))
         which = f"{missed} of {count(directed, 'frame')} ({ranges(m.frames[m.astray])})"
-        where = f"at frame {m.frames[frame]:g} around {place(prepared, region)}"
+        where = f"at frame {m.frames[frame]:g} around {prepared.regions[region]}"
         yield Sentence(
             "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.astray)}, {where}.",
             float(m.frames[frame]), region,
@@ -86,7 +98,8 @@ def _met_on(m: Measured) -> str:
     directed = int(m.directed.sum())
     which = "the one frame" if directed == 1 else f"all {directed} frames"
     asks = " that asks for it" if directed == 1 else " that ask for it"
-    return f"Direction met on {which}{'' if directed == len(m.frames) else asks}"
+    turn = " but for the turn" if m.misturned.any() else ""
+    return f"Direction{turn} met on {which}{'' if directed == len(m.frames) else asks}"
 
 
 def _largest(m: Measured, rows: Rows) -> str:
@@ -116,7 +129,7 @@ def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     frame, region = peak(away)
     regions, frames = int(m.yielding.any(axis=0).sum()), m.frames[m.yielding.any(axis=1)]
-    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
+    where = f"around {prepared.regions[region]} at frame {m.frames[frame]:g}"
     yield Sentence(
         "yielded",
         f"Direction yielded on {len(frames)} of {count(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
@@ -177,13 +190,13 @@ def _seams(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 
 
 def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
-    if len(m.frames) < 2:
+    if len(m.frames) < 2 or "last_step" not in m.arrays:  # what is planned takes no steps
         return
     physics, made, last = prepared.shot.physics, m.arrays["iterations"], m.arrays["last_step"]
     if physics.iterations != "converge":
         each, moved = count(int(physics.iterations), "Newton iteration"), length(float(last.max()))
-        yield Sentence("note", f"Each step took {each}, as asked; the last one moved the shell by up to {moved}.",
-                       float(m.frames[int(np.argmax(last))]))  # fmt: skip
+        text = f"Each step took {each}, as asked; the last one moved the {prepared.noun} by up to {moved}."
+        yield Sentence("note", text, float(m.frames[int(np.argmax(last))]))
         return
     worst = int(np.argmax(made))
     most = f"at most {made[worst]} at frame {m.frames[worst]:g}"
@@ -209,8 +222,9 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     frame, region = peak(np.linalg.norm(m.arrays["force"], axis=2))
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
-    compared = f", {most / weight:.2g} times the shell's weight" if weight > 0 else ""
-    where = f"around {place(prepared, region)} at frame {m.frames[frame]:g}"
+    whose = "'s" if len(prepared.written) == 1 else "'"
+    compared = f", {most / weight:.2g} times the {prepared.noun}{whose} weight" if weight > 0 else ""
+    where = f"around {prepared.regions[region]} at frame {m.frames[frame]:g}"
     text = f"The largest force of direction is {most:.3g} N{compared}, {where}."
     yield Sentence("note", text, float(m.frames[frame]), region)
 
@@ -233,7 +247,7 @@ def _energies(m: Measured) -> Iterator[Sentence]:
     if len(m.frames) < 2:
         return
     parts = []
-    for name in ("kinetic", "stretching", "bending"):
+    for name in (one for one in ("kinetic", "stretching", "bending", "elastic") if one in m.arrays):
         peak = int(np.argmax(m.arrays[name]))
         parts.append(f"{name} {m.arrays[name][peak]:.2g} J at frame {m.frames[peak]:g}")
     most = int(np.argmax(m.arrays["kinetic"]))

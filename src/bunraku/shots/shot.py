@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,17 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tomli_w
-
 from bunraku.contracts import InputError, input_error
 from bunraku.io import SUFFIXES, is_there, same_file, write_text
 
+from .body_spec import BodyObject, check_key_order
 from .contact_spec import ContactTable, ObstacleObject
 from .events import Event
 from .findings import Place
 from .kinds import Text, joined, relative
+from .plan_spec import PlanObject
 from .spec import OBJECT, OUTPUT, PHYSICS, SHOT, ObjectTable, OutputTable, PhysicsTable, ShotTable
 from .tables import KeyLine, Named, Table, key, key_lines, written
+from .toml_text import toml_text
 
 if TYPE_CHECKING:
     from .run import TakeResult
@@ -35,7 +37,7 @@ class Shot:
     """One shot file. Paths are absolute here and relative to the file there."""
 
     shot: ShotTable = key(SHOT, "name and time", factory=ShotTable)
-    object: Mapping[str, ObjectTable | ObstacleObject] = key(
+    object: Mapping[str, ObjectTable | ObstacleObject | BodyObject | PlanObject] = key(
         Named(OBJECT, _OBJECT_NAME), "the bodies, each under its name"
     )
     physics: PhysicsTable = key(PHYSICS, "how the motion is computed", factory=PhysicsTable)
@@ -60,8 +62,18 @@ class Shot:
 
     @property
     def shells(self) -> dict[str, ObjectTable]:
-        """The objects that are simulated, by name; there is one."""
+        """The shells, by name; there is one, or bodies instead."""
         return {name: table for name, table in self.object.items() if isinstance(table, ObjectTable)}
+
+    @property
+    def bodies(self) -> dict[str, BodyObject]:
+        """The bodies that are steered, by name."""
+        return {name: table for name, table in self.object.items() if isinstance(table, BodyObject)}
+
+    @property
+    def plans(self) -> dict[str, PlanObject]:
+        """The bodies whose motion is planned, by name."""
+        return {name: table for name, table in self.object.items() if isinstance(table, PlanObject)}
 
     @property
     def obstacles(self) -> dict[str, ObstacleObject]:
@@ -86,7 +98,7 @@ class Shot:
                 "the shot file would overwrite an input of the shot", where=str(path), remedy="another name"
             )
         comment = "".join(f"# {line}".rstrip() + "\n" for line in heading.splitlines())
-        write_text(path, comment + tomli_w.dumps(self.settings(Path(path).absolute().parent, defaults=defaults)))
+        write_text(path, comment + toml_text(self.settings(Path(path).absolute().parent, defaults=defaults)))
 
     def run(
         self,
@@ -168,12 +180,34 @@ def _check_objects(shot: Shot, given: Mapping[str, Any], place: Place) -> None:
         place.at("object").refuse(
             "has obstacles only, and nothing is simulated", got=joined(obstacles), remedy="[object.NAME] with a guide"
         )
-    if len(shells) > 1:
+    bodies, plans = ([name for name in shells if _has_role(objects[name], role)] for role in ("body", "plan"))
+    if len(shells) > 1 and len(shells) not in (len(bodies), len(plans)):
         place.at("object").refuse(
-            "several simulated objects are not yet there, they come in a later version", got=joined(shells),
-            allowed="one, and any number with role = 'obstacle'", remedy="one shot file for each",
+            "several shells, or shells, bodies and plans together, are not yet there", got=joined(shells),
+            allowed="one shell, or any number with role = 'body', or with role = 'plan'; and any number with role = "
+            "'obstacle'", remedy="one shot file for each; a finished take may be an obstacle",
         )  # fmt: skip
-    _check_contact(shot.physics, obstacles, place)
+    for name in bodies:
+        check_key_order(objects[name], _first_frame(shot), place.at("object").at(name))
+    _check_alike([*bodies, *plans], place)
+    _check_contact(shot.physics, obstacles, place, felt=not plans)
+
+
+def _first_frame(shot: Shot) -> float:
+    """Where a shot of bodies begins; before everything where its table is refused already."""
+    table: ShotTable | None = shot.shot
+    return -math.inf if table is None else float((table.frames or (1, 1))[0])
+
+
+def _check_alike(names: list[str], place: Place) -> None:
+    """Each is written to a file of its name, and on many disks 'Bar' and 'bar' are one."""
+    for k, name in enumerate(names):
+        same = [other for other in names[:k] if other.lower() == name.lower()]
+        if same:
+            place.at("object").at(name).refuse(
+                "would be written over another body on disks that do not tell capitals apart",
+                got=f"{name} and {same[0]}", remedy="another name",
+            )  # fmt: skip
 
 
 def _is_obstacle(given: object) -> bool:
@@ -181,10 +215,14 @@ def _is_obstacle(given: object) -> bool:
     return isinstance(given, dict) and (given.get("role") == "obstacle" or ("source" in given and "guide" not in given))
 
 
-def _check_contact(physics: PhysicsTable | None, obstacles: list[str], place: Place) -> None:
-    """Obstacles are felt with contact only, and contact needs something that may touch."""
+def _has_role(given: object, role: str) -> bool:
+    return isinstance(given, dict) and given.get("role") == role
+
+
+def _check_contact(physics: PhysicsTable | None, obstacles: list[str], place: Place, *, felt: bool) -> None:
+    """Obstacles are felt with contact only, unless nothing feels them, and contact needs something that may touch."""
     contact = None if physics is None else physics.contact  # None: refused already
-    if contact is False:
+    if contact is False and felt:
         for name in obstacles:
             place.at("object").at(name).at("role").refuse(
                 "an obstacle is felt only with contact, and contact is off", got="obstacle",

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bunraku.direction.knobs import MOST_SUBSTEPS
+
 from .air_spec import PRESSURE, GasTable, WindTable
+from .body_spec import BodyObject
 from .contact_spec import ROLES, ContactTable, ObstacleObject
 from .findings import Place, nearest
 from .kinds import (
@@ -26,6 +29,7 @@ from .kinds import (
     joined,
 )
 from .material_spec import Material, MaterialSpec
+from .plan_spec import PlanObject
 from .rest_spec import RestTable
 from .source_spec import GuideTable, MeshTable
 from .tables import Named, OneTable, Table, key, one_of
@@ -121,7 +125,10 @@ class ObjectTable:
     """The shell that is simulated."""
 
     role: str = key(
-        Choice(ROLES), "'shell' is simulated and obeys its guide; 'obstacle' moves as its source does", "shell"
+        Choice(ROLES),
+        "'shell' is simulated and obeys its guide; 'obstacle' moves as its source does; 'body' is steered; the motion "
+        "of a 'plan' is planned from a few keys",
+        "shell",
     )
     guide: GuideTable = key(
         Table(GuideTable, "{ file = 'guide.usda', prim = '/box' }", GuideTable.check), "the animation to obey"
@@ -203,7 +210,7 @@ class PhysicsTable:
     gravity: tuple[float, float, float] = key(
         ListOf(Number(-1e6, 1e6), least=3, most=3, what="[x, y, z] in m/s², Y is up"), "gravity", (0.0, -9.81, 0.0)
     )
-    substeps: int = key(Whole(1, 10_000), "steps per frame", 2)
+    substeps: int = key(Whole(1, MOST_SUBSTEPS), "steps per frame", 2)
     iterations: str | int = key(
         Either((Choice(("converge",)), Whole(1, 10_000))), "Newton iterations a step; 1 is the paper's", "converge"
     )
@@ -261,7 +268,12 @@ class OutputTable:
 
 SHELL = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check)
 OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }", ObstacleObject.check)
-OBJECT = OneTable("role", dict(zip(ROLES, (SHELL, OBSTACLE), strict=True)), {"guide": "shell", "source": "obstacle"})
+BODY = Table(BodyObject, "{ role = 'body', surface = { file = 'jelly.usda' } }", BodyObject.check)
+PLAN = Table(PlanObject, "{ role = 'plan', surface = { file = 'jelly.usda' }, keys = […] }", PlanObject.check)
+OBJECT = OneTable(
+    "role", dict(zip(ROLES, (SHELL, OBSTACLE, BODY, PLAN), strict=True)),
+    {"guide": "shell", "source": "obstacle", "modes": "plan", "fixed": "plan", "phases": "plan", "surface": "body"},
+)  # fmt: skip
 PHYSICS = Table(PhysicsTable, check=PhysicsTable.check)
 SHOT = Table(ShotTable, check=ShotTable.check)
 OUTPUT = Table(OutputTable, check=OutputTable.check)

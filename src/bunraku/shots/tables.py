@@ -136,7 +136,7 @@ class OneTable:
         if self.by in value:
             word = value[self.by] if value[self.by] in list(self.tables) else meant
         elif meant != word:
-            names = [name for name in self.hints if name in value]
+            names = [name for name in self.hints if name in value and self.hints[name] == meant]
             place.at(self.by).refuse(
                 f"is missing: {joined(names)} is for '{meant}'", allowed=Choice(tuple(self.tables)).allowed,
                 remedy=f"{self.by} = '{meant}'",
@@ -198,11 +198,17 @@ def key_lines(table: type, path: str = "") -> Iterator[KeyLine]:
             default = entry.otherwise or _shown(_default(defaults[entry.field]))
             yield KeyLine(where, entry.kind.allowed, default, entry.doc)
         many = ".NAME" if isinstance(entry.kind, Named) else "[]" if isinstance(entry.kind, ListOf) else ""
-        seen: set[str] = set()  # tables told apart by a word have that key in common
-        for line in (line for one in tables for line in key_lines(one.cls, where + many)):
-            if line.path not in seen:
-                yield line
-            seen.add(line.path)
+        seen: dict[str, str] = {}  # tables told apart by a word have that key in common, and may have others
+        words = [f"{inner.by} = '{word}': " for word in inner.tables] if isinstance(inner, OneTable) else [""]
+        for word, one in zip(words, tables, strict=False):
+            for line in key_lines(one.cls, where + many):
+                if isinstance(inner, OneTable) and line.path == f"{where + many}.{inner.by}" and line.path in seen:
+                    continue
+                if line.path not in seen:
+                    yield line
+                elif seen[line.path] != line.doc:  # the same key, which means something else
+                    yield dataclasses.replace(line, doc=word + line.doc)
+                seen.setdefault(line.path, line.doc)
 
 
 def _refuse_unknown(value: Mapping[str, Any], known: list[str], later: Mapping[str, str], place: Place) -> None:

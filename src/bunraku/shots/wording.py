@@ -6,8 +6,6 @@ import numpy as np
 
 from bunraku.contracts import Array, Vector
 
-from .prepare import Prepared
-
 
 def length(value: float) -> str:
     """'2.1e-08 m'."""
@@ -36,14 +34,6 @@ def ranges(frames: Vector, limit: int = 6) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """'1 frame', '3 frames'."""
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def place(prepared: Prepared, region: int) -> str:
-    """A region by its number, or by the guide vertex it lies around, as the guide's file numbers its points."""
-    if prepared.region_names:
-        name = prepared.region_names[region]
-        return name if name.startswith("region") else f"region {name}"
-    return f"guide vertex {prepared.clip.welded.point_of_vertex[region]}"
 
 
 def peak(values: Array) -> tuple[int, int]:

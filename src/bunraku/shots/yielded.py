@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .prepare import Prepared
+from .prepared import Prepared
 from .report import Measured, YieldedRegion
-from .wording import place
 
 
 def yielded_regions(prepared: Prepared, m: Measured) -> tuple[YieldedRegion, ...]:
@@ -15,7 +14,7 @@ def yielded_regions(prepared: Prepared, m: Measured) -> tuple[YieldedRegion, ...
     farthest = away.max(axis=0, initial=0.0)
     order = np.argsort(-farthest, kind="stable")
     return tuple(
-        YieldedRegion(place(prepared, int(k)), m.frames[m.yielding[:, k]], float(farthest[k]))
+        YieldedRegion(prepared.regions[int(k)], m.frames[m.yielding[:, k]], float(farthest[k]))
         for k in order
         if farthest[k] > 0.0
     )

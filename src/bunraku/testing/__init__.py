@@ -15,4 +15,5 @@ from .probes import closed_probes as closed_probes
 from .probes import icosphere as icosphere
 from .probes import sheet as sheet
 from .probes import shell_probes as shell_probes
+from .solids import solid_probes as solid_probes
 from .steppers import check_stepper as check_stepper

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.collision import Pinches, Surfaces
+from bunraku.collision import Pinches
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, Outcome, Points, Solution, State, Vector
+from bunraku.direction.contact import near_at_first
 from bunraku.dynamics import System
 
 from .forces import Forces
@@ -71,23 +72,13 @@ class TrackReport:
             return {}
         last = steps[-1].stats if steps else None
         pinched = [len(Pinches.of(step.value.memory)) for step in steps] or [len(Pinches.of(state.memory))]
-        near = last["contact"] if last else self._near(state)
+        near = last["contact"] if last else near_at_first(self.system.contact, state)
         led = np.asarray(state.memory.get(LED_AWAY, np.zeros(self.regions)), dtype=bool)
         gave_way = (last["gives_way"] if last else led)[: self.regions]
         return {
             "pairs": np.array(near["pairs"]), "closest": np.array(near["closest"]),
             "gave_way": gave_way, "pinched": np.array(max(pinched)),
         }  # fmt: skip
-
-    def _near(self, state: State) -> dict[str, float]:
-        """Pairs and least distance [m] of the first frame, which no step led to."""
-        contact, pinched = self.system.contact, Pinches.of(state.memory).vertices
-        if not isinstance(contact, Surfaces):
-            return {"pairs": 0, "closest": 0.0}
-        points = contact.together(state.q.reshape(-1, 3), state.time)
-        nears = [pairing.near(points[:size]) for pairing, size in contact.pairings_without(pinched)]
-        count = sum(len(near) for near in nears)
-        return {"pairs": count, "closest": min(near.closest() for near in nears) if count else 0.0}
 
     def _stretching(self, time: float, x: Points) -> float:
         """[J] of the material and of its strain limit."""

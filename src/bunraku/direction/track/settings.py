@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
+from numbers import Real
 from typing import Literal
 
 import numpy as np
 
 from bunraku.contracts import Array, input_error
+from bunraku.direction.knobs import check_substeps, direction, one_of, whole
 from bunraku.direction.strength import strength_curve
 from bunraku.motion import CurveLike, RestShapes
 
@@ -54,20 +55,20 @@ class TrackSettings:
     """the shape without stress, (n, 3) [m] or changing over time; None: the shell's own"""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gravity", _direction("gravity", self.gravity))
-        _whole("substeps", self.substeps)
-        _whole("iterations", self.iterations, or_none=True)
-        _whole("threads", self.threads, or_none=True)
+        object.__setattr__(self, "gravity", direction("gravity", self.gravity))
+        check_substeps(self.substeps)
+        whole("iterations", self.iterations, or_none=True)
+        whole("threads", self.threads, or_none=True)
         if not isinstance(self.tolerance, Real) or not 0 < self.tolerance < 1:
             raise input_error("tolerance must be a number between 0 and 1", got=self.tolerance)
-        _one_of("bending", self.bending, ("plate", "hinge"))
-        _one_of("enforcement", self.enforcement, ("position", "velocity"))
+        one_of("bending", self.bending, ("plate", "hinge"))
+        one_of("enforcement", self.enforcement, ("position", "velocity"))
         check_caps(self.cap, self.cap_pressure, self.stretch)
-        _one_of("mass", self.mass, ("lumped", "consistent"))
+        one_of("mass", self.mass, ("lumped", "consistent"))
         if not isinstance(self.start, np.ndarray):
-            _one_of("start", self.start, ("guide", "rest", "settled"))
+            one_of("start", self.start, ("guide", "rest", "settled"))
         if not isinstance(self.velocity, np.ndarray):
-            _one_of("velocity", self.velocity, ("guide", "zero"))
+            one_of("velocity", self.velocity, ("guide", "zero"))
         if not isinstance(self.single, bool):
             raise input_error("single must be True or False", got=self.single)
         if self.rest is not None and not isinstance(self.rest, (np.ndarray, RestShapes)):
@@ -82,26 +83,3 @@ class TrackSettings:
             if name not in known:
                 raise input_error("unknown setting of track", got=name, allowed=", ".join(known))
         return cls(**given)  # type: ignore[arg-type]
-
-
-def _direction(name: str, given: object) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(part) for part in given)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        x = y = z = float("nan")
-    if not np.isfinite([x, y, z]).all():
-        raise input_error(f"{name} must be three finite numbers", got=given, allowed="(x, y, z) in m/s²")
-    return x, y, z
-
-
-def _whole(name: str, value: object, *, or_none: bool = False) -> None:
-    if value is None and or_none:
-        return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        allowed = "1, 2, 3, …" + (" or None" if or_none else "")
-        raise input_error(f"{name} must be a whole number above zero", got=value, allowed=allowed)
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise input_error(f"unknown {name}", got=value, allowed=", ".join(allowed))

@@ -93,8 +93,8 @@ def _tightest(surfaces: Surfaces, x: Points, time: float) -> tuple[float, float]
     return min(found, key=lambda one: one[0] - one[1], default=(np.inf, 0.0))
 
 
-def told(found: list[Tangle]) -> tuple[str, str]:
-    """In one sentence: what, and the first thing to try."""
+def told(found: list[Tangle], noun: str = "shell") -> tuple[str, str]:
+    """In one sentence: what, and the first thing to try; `noun` is what the shell is called."""
     if not found:
         return "surfaces nearer than their thickness", "a smaller contact.thickness"
-    return "; ".join(one.what for one in found), found[0].remedy
+    return "; ".join(one.what.replace("the shell", f"the {noun}") for one in found), found[0].remedy

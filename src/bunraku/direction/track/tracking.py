@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, Points, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
+from bunraku.direction.knobs import listed
 from bunraku.direction.pins import Pin
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Gas, Wind
@@ -36,7 +37,6 @@ from .untangle import Untangled, apart, relax, sew, untangle
 
 Material = ShellMaterial | MaterialBlend | str | Mapping[str, Any]
 Warp = Sequence[float] | Array
-_Kind = TypeVar("_Kind")
 _GRAIN = (0.0, 1.0, 0.0)  # cloth is cut with its warp hanging down, unless told otherwise
 
 
@@ -126,7 +126,7 @@ def tracking_job(
     averages = [] if tests is None else [average_constraint(guide, shell, tests, mass.lumped, blend, knobs, press)]
     onto = correspondence(tests, guide, shell)
     first = first_pose(guide, shell, onto, knobs)
-    pins, seams = _listed(Pin, "pins", pins), _listed(Seam, "seams", seams)
+    pins, seams = listed(Pin, "pins", pins), listed(Seam, "seams", seams)
     surfaces, bodies = touching(contact, seams, shell, blend, time, pins, first)
     ordered = Ordered(first) if surfaces is None else in_order(surfaces, layers, first, time)
     first = ordered.points
@@ -223,17 +223,3 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
     if given.shape == (3,):
         given = axis_directions(shell, given)
     return replace(blend, warp=given)
-
-
-def _listed(kind: type[_Kind], name: str, given: Sequence[_Kind] | _Kind) -> tuple[_Kind, ...]:
-    """One or several of a kind."""
-    if isinstance(given, kind):
-        return (given,)
-    if not isinstance(given, Sequence):
-        raise input_error(
-            f"{name} must be one or several of a kind", where=name, got=type(given).__name__,
-            allowed=f"a {kind.__name__}, or a list of them; () for none",
-        )  # fmt: skip
-    for k, one in enumerate(given):
-        need(kind, f"{name}[{k}]", one)
-    return tuple(given)

@@ -64,20 +64,21 @@ def apart(surfaces: Surfaces, x: Points, time: float) -> bool:
 
 def untangle(
     system: System, surfaces: Surfaces, conditions: Sequence[LinearConstraint], first: Points, time: float,
-    settings: NewtonSettings, threads: int | None, layers: Sequence[str] = (),
+    settings: NewtonSettings, threads: int | None, layers: Sequence[str] = (), noun: str = "shell",
 ) -> Untangled:  # fmt: skip
-    """Lead a shell from a clean pose, its layers in order, to the averages of the first."""
-    begin, led = _clean_pose(surfaces, first, time, layers)
-    where, remedy = told(tangles(surfaces, first, time))
+    """Lead a shell, or what `noun` calls it, from a clean pose, its layers in order, to the averages of the first."""
+    begin, led = _clean_pose(surfaces, first, time, layers, noun)
+    where, remedy = told(tangles(surfaces, first, time), noun)
     if not conditions:
         raise input_error(
-            "the first pose cuts or nearly touches something, and nothing directs the shell out of it",
-            where=where, remedy=f"{remedy}, start = 'rest', or tests that direct it",
+            f"the first pose cuts or nearly touches something, and nothing directs the {noun} out of it", where=where,
+            remedy=f"{remedy}, start = 'rest', or tests that direct it" if noun == "shell" else f"{remedy}, or a path",
         )  # fmt: skip
-    found = lead(replace(system, contact=led(time - STEPS * STEP)), conditions, begin, time, settings, threads)
+    free = replace(system, contact=led(time - STEPS * STEP))
+    found = lead(free, conditions, begin, time, settings, threads, noun=noun)
     _log.warning(
-        "the first pose cuts itself or an obstacle (%s); the shell was led there from its rest shape in %d steps%s",
-        where, found.steps,
+        "the first pose cuts itself or an obstacle (%s); the %s was led there from its rest shape in %d steps%s",
+        where, noun, found.steps,
         f", {found.missed} conditions miss it by up to {found.worst:.3g} m" if found.missed else ", all directions met",
     )  # fmt: skip
     return found
@@ -113,7 +114,7 @@ def relax(
 
 def lead(
     system: System, conditions: Sequence[LinearConstraint], begin: Points, time: float, settings: NewtonSettings,
-    threads: int | None, most: int = STEPS,
+    threads: int | None, most: int = STEPS, noun: str = "shell",
 ) -> Untangled:  # fmt: skip
     """From a pose free of intersections to what conditions ask at a time [s], in small steps without inertia."""
     t0 = time - most * STEP
@@ -125,7 +126,7 @@ def lead(
     while steps < most + _MORE:
         solution = stepper.step(state, STEP)
         if not solution.outcome.usable:
-            raise PhysicsStopped(f"the shell could not be brought to its first pose: {solution.outcome.value}")
+            raise PhysicsStopped(f"the {noun} could not be brought to its first pose: {solution.outcome.value}")
         steps += 1
         state = replace(solution.value, velocity=np.zeros(begin.size))
         missed = np.linalg.norm(_missed(conditions, state, time), axis=1)
@@ -147,7 +148,7 @@ def _settled(state: State, settings: NewtonSettings) -> bool:
 
 
 def _clean_pose(
-    surfaces: Surfaces, first: Points, time: float, layers: Sequence[str]
+    surfaces: Surfaces, first: Points, time: float, layers: Sequence[str], noun: str
 ) -> tuple[Points, Callable[[float], Surfaces]]:
     """A pose that cuts nothing, with its layers in order if there is one, and the surfaces with obstacles that stand
     where they do not cut it and go to where they must be at `time`."""
@@ -166,9 +167,9 @@ def _clean_pose(
         found = in_order(there, names, pose, begin).points
         if apart(there, found, begin):
             return found, led
-    where, remedy = told(tangles(surfaces, carried, time))
+    where, remedy = told(tangles(surfaces, carried, time), noun)
     raise input_error(
-        "the shell cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
+        f"the {noun} cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
         where=where, remedy=remedy,
     )  # fmt: skip
 

@@ -49,9 +49,9 @@ def _record(stage: Usd.Stage, path: Path, prim: str | None, limit: int | None) -
         _log.warning("%s: %s", path, sentence)
     where = named(path, str(found.GetPath()))
     mesh = UsdGeom.Mesh(found)
-    shape = skinned_shape(mesh, where) or _Shape(mesh, where)
+    shape = skinned_shape(mesh, where) or PointShape(mesh, where)
     times = shape.times()[:limit] or [None]
-    points = _moving_points(shape, times)
+    points = moving_points(shape, times)
     surface = _surface(shape, times[0])
     start = stage.GetStartTimeCode() if stage.HasAuthoredTimeCodeRange() else 0.0
     frames = np.array([start if time is None else time for time in times])
@@ -66,7 +66,7 @@ def _record(stage: Usd.Stage, path: Path, prim: str | None, limit: int | None) -
     return Recording(path, surface, str(found.GetPath()), frames, points, rate, unit, up)
 
 
-def _surface(shape: _Shape, first: float | None) -> Surface:
+def _surface(shape: PointShape, first: float | None) -> Surface:
     """The surface at rest, in world space; `first`: the time code of the first sample."""
     mesh, where = shape.mesh, shape.where
     local = shape.rest(first)
@@ -88,10 +88,10 @@ def _surface(shape: _Shape, first: float | None) -> Surface:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shape:
-    """A mesh's points in the world, moved by its own samples and the transforms above it."""
+class PointShape:
+    """The points of a mesh or a body in the world, moved by its own samples and the transforms above it."""
 
-    mesh: UsdGeom.Mesh
+    mesh: UsdGeom.PointBased
     where: str
 
     def times(self) -> list[float | None]:
@@ -140,7 +140,7 @@ class _Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Skinned(_Shape):
+class Skinned(PointShape):
     """A mesh's points in the world, moved by blend shapes and a skeleton."""
 
     skin: UsdSkel.SkinningQuery
@@ -278,7 +278,7 @@ def _distance(values: Vector, to: Vector) -> Vector:
     return np.minimum(values - bounded[after - 1], bounded[after] - values)
 
 
-def _moving_points(shape: _Shape, times: Sequence[float | None]) -> Array:
+def moving_points(shape: PointShape, times: Sequence[float | None]) -> Array:
     """(t, n, 3) world points at the time codes; refused by frame where their number changes."""
     count = len(shape.points(times[0]))
     if len(times) * count * 24 > _MOST_BYTES:

@@ -127,19 +127,22 @@ def _clip_files(prim: Usd.Prim) -> list[Path]:
     return [file for file in found if file.is_file()]
 
 
-def find_mesh(stage: Usd.Stage, path: Path, name: str | None) -> Usd.Prim:
-    """The mesh prim meant: the only one, or the one at, under or ending in `name`.
+def find_mesh(stage: Usd.Stage, path: Path, name: str | None, schema: type = UsdGeom.Mesh) -> Usd.Prim:
+    """The mesh prim meant, or that of another schema: the only one, or the one at, under or ending in `name`.
 
     Where several fit, those of purpose `guide` are passed over, if that leaves one: what we write demotes the guide
     to it. Hidden meshes and proxies count like any other: which one is meant is asked, not guessed.
     """
     everything = Usd.PrimRange.Stage(stage, _PROXIES())
-    meshes = {str(prim.GetPath()): prim for prim in islice(everything, MOST_PRIMS) if prim.IsA(UsdGeom.Mesh)}
+    meshes = {str(prim.GetPath()): prim for prim in islice(everything, MOST_PRIMS) if prim.IsA(schema)}
+    kind, remedy = ("mesh", "export a mesh prim")
+    if schema is UsdGeom.TetMesh:
+        kind, remedy = ("body of tetrahedra (TetMesh)", "read its surface with read_mesh, and tetrahedralise that")
     if not meshes:
-        raise input_error("holds no mesh", where=str(path), got=_contents(stage), remedy="export a mesh prim")
+        raise input_error(f"holds no {kind}", where=str(path), got=_contents(stage), remedy=remedy)
     guide = UsdGeom.Tokens.guide
-    chosen = choose_mesh(list(meshes), name, path, lambda one: UsdGeom.Imageable(meshes[one]).ComputePurpose() == guide)
-    return meshes[chosen]
+    is_guide = lambda one: UsdGeom.Imageable(meshes[one]).ComputePurpose() == guide  # noqa: E731
+    return meshes[choose_mesh(list(meshes), name, path, is_guide, "mesh" if schema is UsdGeom.Mesh else "solid")]
 
 
 def _contents(stage: Usd.Stage) -> str:

@@ -113,7 +113,7 @@ def check_prim_path(prim: str) -> None:
 
 def _alone(stage: Usd.Stage, surface: Surface, layout: Layout, prim: str) -> _Canvas:
     """The stage's metadata, the prim, and all of it that does not move."""
-    _set_stage(stage, layout)
+    set_stage(stage, layout)
     path = Sdf.Path(prim)
     for parent in path.GetPrefixes()[:-1]:
         UsdGeom.Xform.Define(stage, parent)
@@ -128,11 +128,12 @@ def _alone(stage: Usd.Stage, surface: Surface, layout: Layout, prim: str) -> _Ca
     if layout.origin.any():
         shape.AddTranslateOp(UsdGeom.XformOp.PrecisionDouble).Set(Gf.Vec3d(*matrix[3, :3].tolist()))
     space = _Space(layout, lambda frame: matrix, (0.0, 0.0), np.zeros(3))
-    _set_rest(shape, space.local(surface.points, 0.0))
+    set_rest(shape, space.local(surface.points, 0.0))
     return _Canvas(shape, space, SurfaceNormals.of(surface))
 
 
-def _set_stage(stage: Usd.Stage, layout: Layout) -> None:
+def set_stage(stage: Usd.Stage, layout: Layout) -> None:
+    """Unit, axis and rate of a stage."""
     UsdGeom.SetStageUpAxis(stage, layout.up_axis)
     UsdGeom.SetStageMetersPerUnit(stage, layout.meters_per_unit)
     stage.SetTimeCodesPerSecond(layout.rate)
@@ -145,7 +146,8 @@ def _set_polygons(shape: UsdGeom.Mesh, surface: Surface) -> None:
     shape.CreateFaceVertexIndicesAttr(_vt_integers(surface.corners))
 
 
-def _set_rest(shape: UsdGeom.Mesh, local: Points) -> None:
+def set_rest(shape: UsdGeom.PointBased, local: Points) -> None:
+    """The rest shape (n, 3), in the prim's own coordinates."""
     # The rest shape may lie far from the moving one, so it is kept in double precision.
     rest = UsdGeom.PrimvarsAPI(shape).CreatePrimvar("rest", Sdf.ValueTypeNames.Point3dArray, UsdGeom.Tokens.vertex)
     rest.Set(Vt.Vec3dArray.FromNumpy(np.ascontiguousarray(local)))
@@ -161,7 +163,7 @@ def _over(
     guide = _guide_stage(onto)
     layer.subLayerPaths = [_relative(onto.file, target.parent)]
     stage = Usd.Stage.Open(layer)
-    _set_stage(stage, layout)
+    set_stage(stage, layout)
     stage.SetTimeCodesPerSecond(guide.GetTimeCodesPerSecond())  # another rate would stretch the guide's own time
     stage.SetFramesPerSecond(guide.GetFramesPerSecond())
     if guide.HasAuthoredTimeCodeRange():
@@ -246,9 +248,9 @@ def _set_over_rest(shape: UsdGeom.Mesh, source: UsdGeom.Mesh, space: _Space, sur
     same = onto.refinement is None and own is not None and len(own) == len(local)
     near = 1e-6 * float(np.ptp(local, axis=0).max())
     if onto.refinement is not None:
-        _set_rest(shape, local)
+        set_rest(shape, local)
     elif not (same and not space.offset.any() and np.allclose(np.asarray(own), local, atol=near)):
-        shape.GetPointsAttr().Set(_vt_vectors(local))
+        shape.GetPointsAttr().Set(vt_vectors(local))
 
 
 def _normals(shape: UsdGeom.Mesh, surface: Surface) -> SurfaceNormals | None:
@@ -352,7 +354,7 @@ def _values(canvas: _Canvas, sample: Sample) -> dict[str, Vt.Vec3fArray]:
         kind = UsdGeom.Tokens.vertex if found.scope is Scope.POINT else UsdGeom.Tokens.faceVarying
         if canvas.shape.GetNormalsInterpolation() != kind:
             canvas.shape.SetNormalsInterpolation(kind)
-    return {name: _vt_vectors(value) for name, value in out.items()}
+    return {name: vt_vectors(value) for name, value in out.items()}
 
 
 def _author(shape: UsdGeom.Mesh, values: dict[str, Vt.Vec3fArray], frame: float) -> None:
@@ -364,7 +366,8 @@ def _author(shape: UsdGeom.Mesh, values: dict[str, Vt.Vec3fArray], frame: float)
         attributes[name]().Set(value, Usd.TimeCode(frame))
 
 
-def _vt_vectors(x: NDArray[np.floating]) -> Vt.Vec3fArray:
+def vt_vectors(x: NDArray[np.floating]) -> Vt.Vec3fArray:
+    """(n, 3) as USD holds them, in single precision."""
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(x, dtype=np.float32))
 
 

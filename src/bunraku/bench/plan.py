@@ -1,0 +1,228 @@
+"""What planning costs: the paper's nine scenes, set-up and search beside its own columns, edits, playing, BFGS.
+
+Scenes are the demos, read from the shots that `bunraku demo` writes; filling bodies with tetrahedra is no part of the
+figures, as it is none of the paper's. Kernels are compiled before the clock runs.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from bunraku.contracts import Solution, Vector
+from bunraku.direction.plan import Draft, Key, Motion, plan
+from bunraku.direction.plan.nodes import Ends
+from bunraku.direction.plan.problem import linearised
+from bunraku.direction.plan.solving import lay_out, straight
+from bunraku.geometry import tet_bar
+from bunraku.numerics import bfgs, gauss_newton
+from bunraku.shots import write_demo
+from bunraku.shots.prepare_plan import prepare_plan
+from bunraku.shots.read_plan import ReadPlan
+
+from .tracks import machine
+
+ROUNDS = 3
+EDITS = 12
+_PLAYED = 48  # frames
+_EDITED = "x_walk"
+_ALTERNATIVES = ("stretch", "twist", "tilt", "statue")
+_NUDGE = 0.01  # of the body's size, by which an edit moves a key
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row of the paper's table."""
+
+    tets: int
+    splines: int
+    modes: int
+    dimension: int
+    """of each spline's problem"""
+    set_up: float
+    """[s]"""
+    search: float
+    """[s]"""
+
+
+PAPER: Mapping[str, Printed] = {
+    "stretch": Printed(2015, 1, 30, 30, 2.4, 0.3),
+    "twist": Printed(2015, 1, 30, 30, 2.4, 1.8),
+    "tilt": Printed(2036, 1, 30, 30, 2.6, 1.7),
+    "statue": Printed(77642, 1, 10, 30, 8.8, 45.0),
+    "x_walk": Printed(3002, 5, 30, 60, 4.4, 26.0),
+    "x_handspring": Printed(3002, 3, 30, 60, 4.4, 4.9),
+    "x_jump": Printed(3002, 3, 30, 60, 4.4, 10.0),
+    "cactus_up": Printed(8370, 3, 30, 60, 9.7, 16.8),
+    "cactus_forward": Printed(8370, 7, 30, 60, 10.2, 48.6),
+}
+"""[Schulz 2014, table 1]"""
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A scene as measured."""
+
+    name: str
+    plan: ReadPlan
+    set_up: float
+    """[s] the modes, the warp and what is handed on, nothing kept from before; medians"""
+    again: float
+    """[s] the same with modes kept from the run before"""
+    search: float
+    """[s] all splines"""
+
+    @property
+    def reports(self) -> list[Mapping[str, Any]]:
+        """Of the splines."""
+        return [one.report for one in self.plan.motions]
+
+    @property
+    def missed(self) -> float:
+        """The largest distance from a key's place, of the body's size."""
+        places = [one.missed for report in self.reports for one in report["keys"] if not one.velocity]
+        return max(places, default=0.0) / self.plan.motion.mesh.size
+
+
+def measure(name: str, rounds: int = ROUNDS, threads: int | None = None) -> Row:
+    """Plan a demo several times, with nothing kept, and then with its modes kept."""
+    with TemporaryDirectory() as folder:
+        shot = write_demo(name, Path(folder))
+        cold = [prepare_plan(shot, keeping=False, threads=threads).plans[0] for _ in range(rounds)]
+        kept = [prepare_plan(shot, threads=threads).plans[0] for _ in range(rounds + 1)][1:]
+    spent = [[one.motion.report["seconds"] for one in runs] for runs in (cold, kept)]
+    first, again = (statistics.median(one["set up"] for one in runs) for runs in spent)
+    search = statistics.median(one["solve"] for runs in spent for one in runs)
+    return Row(name, cold[-1], first, again, search)
+
+
+def row_line(row: Row) -> str:
+    """A row of the table, the paper's columns beside it."""
+    printed = PAPER.get(row.name)
+    dimension = max(int(one["dimension"]) for one in row.reports)
+    iterations = "+".join(str(one["iterations"]) for one in row.reports)
+    out = (
+        f"{row.name:<15}{len(row.plan.motion.mesh.tets):>7}{len(row.reports):>5}{dimension:>5}{row.set_up:>9.3f}"
+        f"{row.again:>9.3f}{row.search:>9.3f}  {iterations:<22}{row.missed:>9.1e}"
+    )
+    if printed is None:
+        return out
+    faster, sooner = printed.search / row.search, printed.set_up / row.set_up
+    return f"{out}{printed.tets:>8}{printed.set_up:>7.1f}{printed.search:>7.1f}{sooner:>8.1f}{faster:>8.1f}"
+
+
+HEAD = (
+    f"{'scene':<15}{'tets':>7}{'spl.':>5}{'dim.':>5}{'set-up':>9}{'kept':>9}{'search':>9}  {'iterations':<22}"
+    f"{'missed':>9}{'paper':>8}{'pre':>7}{'opt':>7}{'pre×':>8}{'opt×':>8}"
+)
+
+
+def draft_of(one: ReadPlan, threads: int | None = None) -> Draft:
+    """The first motion of a plan, to be edited; its keys and what it stands on as they are."""
+    motion = one.motions[0]
+    stock = motion.body.stock
+    return Draft(
+        motion.mesh, motion.keys, fixed=motion.body.fixed, duration=motion.duration, modes=one.table.modes,
+        material=list(stock.materials) if stock.of_tet is not None else stock.materials[0], of_tet=stock.of_tet,
+        damping=stock.damping, threads=threads,
+    )  # fmt: skip
+
+
+def edits(draft: Draft, count: int = EDITS) -> list[tuple[float, int]]:
+    """[s] and iterations that each edit of the last key takes, which goes to and fro by a hundredth of the size."""
+    number = len(draft.keys) - 1
+    key, size, out = draft.keys[number], draft.body.size, []
+    for k in range(count):
+        moved = _nudged(key, _NUDGE * size * (1 + k % 3) * (-1) ** k)
+        begin = time.perf_counter()
+        motion = draft.change(number, moved)
+        out.append((time.perf_counter() - begin, int(motion.report["iterations"])))
+    return out
+
+
+def _nudged(key: Key, by: float) -> Key:
+    """The key moved along x, or where it only has a velocity that changed."""
+    place = None if key.positions is None else key.positions + [by, 0.0, 0.0]
+    speed = key.velocities if place is not None or key.velocities is None else key.velocities + [by, 0.0, 0.0]
+    return Key(key.time, key.vertices, place, speed, key.weight)
+
+
+def played(one: ReadPlan, count: int = _PLAYED) -> float:
+    """Frames a second of the fine surface, each asked for by its time."""
+    times = np.linspace(0.0, one.motion.duration, count)
+    one.cage.points(one.motion.points(0.0))
+    begin = time.perf_counter()
+    for moment in times:
+        one.cage.points(one.motion.points(float(moment)))
+    return count / (time.perf_counter() - begin)
+
+
+def searches(motion: Motion) -> Iterator[tuple[str, Solution[Vector], float]]:
+    """Gauss–Newton and BFGS from the linear solution to the same minimum: their solutions and seconds."""
+    still = (np.zeros(motion.body.modes.count), np.zeros(motion.body.modes.count))
+    ends = Ends(circular=True) if motion.spline.circular else Ends(still, still)
+    problem = lay_out(motion.body, motion.keys, motion.duration, ends)
+    squares, start = problem.squares, straight(linearised(problem)).value
+    begin = time.perf_counter()
+    newton = gauss_newton(squares, start)
+    yield "Gauss-Newton", newton, time.perf_counter() - begin
+    begin = time.perf_counter()
+    rest = squares.at(np.zeros(len(start)))
+    found = bfgs(squares, start, squares.hessian + (rest.jacobian.T * rest.weights) @ rest.jacobian)
+    yield "BFGS", found, time.perf_counter() - begin
+
+
+def _warm_up() -> None:
+    """Compile what planning needs."""
+    body = tet_bar((2, 4, 2), (0.2, 0.5, 0.2))
+    low, high = (np.flatnonzero(np.abs(body.rest[:, 1] - y) < 1e-9) for y in (0.0, 0.5))
+    key = Key(0.5, high, body.rest[high] + [0.1, 0.0, 0.0], np.zeros((len(high), 3)))
+    plan(body, key, fixed=low, duration=1.0, modes=8).points(0.3)
+
+
+def run(
+    scenes: Sequence[str] = tuple(PAPER), rounds: int = ROUNDS, count: int = EDITS, *, threads: int | None = None
+) -> Iterator[str]:
+    """Measure and print as it goes."""
+    yield machine(threads)
+    _warm_up()
+    yield "seconds, medians; the paper's tets, Pre and Opt, and how many times faster than these"
+    yield HEAD
+    rows: dict[str, Row] = {}
+    for name in scenes:
+        rows[name] = measure(name, rounds, threads)
+        yield row_line(rows[name])
+    yield ""
+    yield "the fine surface played, frame by frame"
+    for name, row in rows.items():
+        triangles = len(row.plan.cage.surface.faces)
+        yield f"{name:<15}{triangles:>9} triangles{played(row.plan):>9.0f} frames a second"
+    if _EDITED in rows:
+        yield ""
+        yield from edit_lines(rows[_EDITED].plan, count, threads)
+    yield ""
+    yield "two searches from the linear solution: iterations, evaluations, seconds, what is minimised"
+    for name in (one for one in _ALTERNATIVES if one in rows):
+        for how, found, seconds in searches(rows[name].plan.motions[0]):
+            stats = found.stats
+            yield (
+                f"{name:<15}{how:<14}{stats['iterations']:>6}{stats['evaluations']:>6}{seconds:>9.3f}"
+                f"{stats['objective']:>12.5g}  {found.outcome.value}"
+            )
+
+
+def edit_lines(one: ReadPlan, count: int, threads: int | None) -> Iterator[str]:
+    """What an edit of one key costs."""
+    found = edits(draft_of(one, threads), count)
+    spent = [1e3 * seconds for seconds, _ in found]
+    yield (
+        f"one key of {one.name} edited {count} times: {statistics.median(spent):.0f} ms, {max(spent):.0f} at most; "
+        f"{statistics.median(steps for _, steps in found):.0f} iterations"
+    )

@@ -1,0 +1,81 @@
+"""Ctrl-C and SIGTERM: what ends a command, and how often."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """A farm that ends a job politely (SIGTERM) gets the same ending as Ctrl-C."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    with signals_kept():
+        if _in_charge():
+            signal.signal(signal.SIGTERM, interrupt)
+        yield
+
+
+@contextmanager
+def left_at_most_once() -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM interrupts; impatient ones after it would only spoil the exit code, and do nothing.
+
+    They stay ignored until the process ends (`bunraku.cli.main` puts back what it found, for whoever called it).
+    """
+    if not _in_charge():
+        yield
+        return
+    before = _handlers()
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    left = False
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        nonlocal left
+        left = True
+        ignore_signals()
+        raise KeyboardInterrupt
+
+    for number in heard:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in [] if left else heard:
+            signal.signal(number, before[number])
+
+
+def ignore_signals() -> None:
+    """Ctrl-C and SIGTERM do nothing from now on."""
+    for number in _ENDING if _in_charge() else ():
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """Whatever is done to what ends a process, it is as before afterwards."""
+    before = _handlers() if _in_charge() else {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _handlers() -> dict[signal.Signals, Any]:
+    """What is done on each signal, where Python knows it: a program around it may have its own way."""
+    found = {number: signal.getsignal(number) for number in _ENDING}
+    return {number: handler for number, handler in found.items() if handler is not None}
+
+
+def _in_charge() -> bool:
+    """Only the main thread may say what a signal does."""
+    return threading.current_thread() is threading.main_thread()

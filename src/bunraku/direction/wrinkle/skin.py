@@ -1,0 +1,93 @@
+"""A thin skin on a soft interior that is somewhere: in balance with itself and with what holds it.
+
+At coarse scale the skin is where the interior is, on average [Remillard 2013, §3.1]. Below that scale the interior has
+no unknowns, but it does resist: the foundation's energy says by how much, and so materials decide how long waves are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
+from bunraku.contracts import EnergySource, Integers, Points, Solution, Sparse, State
+from bunraku.direction.track.test_functions import TestFunctions
+from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
+from bunraku.energies import Bending, Foundation, Membrane
+from bunraku.geometry import TriMesh, lumped_mass
+from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft
+
+Places = Callable[[float], Points]
+"""time [s] → (n, 3) where the interior has the skin's points [m]"""
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """A skin, what it is on, and where that is."""
+
+    mesh: TriMesh
+    """at rest"""
+    layers: SkinOnSoft
+    places: Places
+    tests: TestFunctions
+    """what is coupled on average: it holds the skin in place"""
+    foundation: bool = True
+    """whether the interior resists below that scale; False is the thesis's way, in which the tests' spacing alone
+    decides how long waves are"""
+    held: Sequence[tuple[Integers, tuple[int, ...]]] = ()
+    """vertices that are where the interior is, and along which axes"""
+    tied: Sequence[tuple[Integers, Integers, tuple[int, ...]]] = ()
+    """vertices, others, and axes along which the first go as the second do: at a plane of symmetry, say"""
+    density: float = 1000.0
+    """[kg/m³] of the skin: it weighs the averages, and nothing else"""
+    threads: int | None = None
+
+    def at(self, time: float, before: Points | None = None) -> Solution[State]:
+        """In balance at a time [s]; `before` (n, 3) [m] is how the search begins, else where the interior is."""
+        places = self.places(time)
+        first = places if before is None else before
+        return self._equilibrium.find(self._state(time, first))
+
+    def stable_where_the_interior_is(self, time: float) -> bool:
+        """Whether a skin that follows the interior to the letter would stay so."""
+        return self._equilibrium.stable_at(self._state(time, self.places(time)))
+
+    @staticmethod
+    def _state(time: float, x: Points) -> State:
+        return State(time, x.reshape(-1).copy(), np.zeros(x.size))
+
+    @cached_property
+    def _equilibrium(self) -> Equilibrium:
+        return Equilibrium(self._system, EquilibriumSettings(length=self.layers.thickness), threads=self.threads)
+
+    @cached_property
+    def _system(self) -> System:
+        layers, mesh = self.layers, self.mesh
+        material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
+        blend = MaterialBlend.uniform(material, len(mesh.faces))
+        energies: list[EnergySource] = [Membrane(mesh, blend), Bending(mesh, blend)]
+        if self.foundation:
+            lift, slope = (np.full(len(mesh.faces), value) for value in (layers.lift, layers.slope))
+            energies.append(Foundation(mesh, lift, slope, self.places))
+        mass = Mass(lumped_mass(mesh, self.density * layers.thickness))
+        return System(mass, tuple(energies), tuple(self._conditions(mass)))
+
+    def _conditions(self, mass: Mass) -> list[LinearConstraint]:
+        count = self.mesh.point_count
+        rows = [pin_jacobian(np.asarray(which), np.asarray(axes), count) for which, axes in self.held]
+        for one, other, axes in self.tied:
+            first, second = (pin_jacobian(np.asarray(which), np.asarray(axes), count) for which in (one, other))
+            rows.append(sparse.csr_array(first - second))
+        rows.append(average_jacobian(self.tests.averages(self.mesh, self.mesh)[1]))
+        return [self._condition(one, mass) for one in rows]
+
+    def _condition(self, jacobian: Sparse, mass: Mass) -> LinearConstraint:
+        count = jacobian.shape[0]
+        return LinearConstraint(
+            jacobian, lambda time: jacobian @ self.places(time).reshape(-1), lambda time: np.ones(count),
+            felt_mass(jacobian, mass.lumped),
+        )  # fmt: skip

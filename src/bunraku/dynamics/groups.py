@@ -1,0 +1,77 @@
+"""Tetrahedra of a body in small groups of neighbours, each summed at once in a core's own cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bunraku.contracts import Array, Integers, Points, Vector
+
+from .warp import Warp
+
+GROUP = 192
+"""tetrahedra that are summed at once"""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Tetrahedra of a body in small groups of neighbours, in an order of their own."""
+
+    tets: Integers
+    """(m, 4) vertices"""
+    local: Integers
+    """(m, 4) places of the vertices in their group"""
+    gradients: Array
+    volumes: Vector
+    starts: Integers
+    """(g + 1,) where the tetrahedra of each group begin"""
+    vertices: Integers
+    """the vertices of each group, one group after the other"""
+    vertex_starts: Integers
+    """(g + 1,) where they begin"""
+
+    @classmethod
+    def of(cls, warp: Warp) -> Groups:
+        """Halved along the longest side, again and again."""
+        mesh = warp.mesh
+        order = _halved(mesh.rest[mesh.tets].mean(axis=1))
+        tets = mesh.tets[order]
+        starts = np.append(np.arange(0, len(tets), GROUP), len(tets))
+        group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        key = (group[:, None] * mesh.point_count + tets).reshape(-1)
+        unique, inverse = np.unique(key, return_inverse=True)
+        vertex_starts = np.searchsorted(unique, np.arange(len(starts)) * mesh.point_count)
+        local = inverse.reshape(-1, 4) - vertex_starts[group][:, None]
+        return cls(
+            tets, local, warp.gradients[order], warp.volumes[order], starts, unique % mesh.point_count, vertex_starts
+        )
+
+    @cached_property
+    def places(self) -> Integers:
+        """(m, 4) where corners are among the groups' vertices."""
+        return self.local + np.repeat(self.vertex_starts[:-1], np.diff(self.starts))[:, None]
+
+    @property
+    def most(self) -> int:
+        """Vertices of the largest group."""
+        return int(np.diff(self.vertex_starts).max())
+
+
+def _halved(centres: Points) -> Integers:
+    """(m,) an order in which neighbours are near each other: every run of `GROUP` is one box of a halving."""
+    order = np.arange(len(centres))
+    runs = [(0, len(centres))]
+    while runs:
+        following = []
+        for begin, end in runs:
+            if end - begin <= GROUP:
+                continue
+            part = order[begin:end]
+            axis = int(np.argmax(np.ptp(centres[part], axis=0)))
+            middle = GROUP * max(1, (end - begin) // (2 * GROUP))
+            order[begin:end] = part[np.argsort(centres[part, axis], kind="stable")]
+            following += [(begin, begin + middle), (begin + middle, end)]
+        runs = following
+    return order

@@ -1,0 +1,101 @@
+"""What a soft interior does to a skin that leaves it: ½ ∫ (K w² + b |∇w|²), w the skin's distance along the normal.
+
+A half-space resists a wave of wave number k with a pressure Ē k/2 times its height, which is not local. K and b are
+its value and its slope at the wave number k_c at which a skin of bending rigidity D buckles on it, K = D k_c⁴ and
+b = D k_c²: a sparse, positive energy that is right for wrinkles, of which the interior's own few unknowns see nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bunraku.contracts import Array, Faces, Points, State, Stencil, Vector
+from bunraku.geometry import TriMesh, face_areas, vertex_normals
+from bunraku.numerics import Scatter
+
+from .membrane import corner_gradients, point_unknowns
+
+_CONSISTENT = (np.ones((3, 3)) + np.eye(3)) / 12.0
+"""∫ of products of a face's corner functions, over its area"""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundationEnergy:
+    """The pull of the interior on its skin, for one place of the interior. Quadratic, so its Hessian never changes."""
+
+    faces: Faces
+    """(f, 3)"""
+    stiffness: Array
+    """(f, 3, 3) of the distances at a face's corners [N/m]"""
+    places: Points
+    """(n, 3) where the interior has the skin's points [m]"""
+    normals: Points
+    """(n, 3) of the interior's surface there"""
+    scatter: Scatter = field(repr=False)
+
+    auxiliary_count = 0
+
+    def value(self, x: Points) -> float:
+        """[J]"""
+        away = self.heights(x)[self.faces]
+        return float(0.5 * np.einsum("fi,fij,fj->", away, self.stiffness, away))
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) [N]"""
+        pull = np.einsum("fij,fj->fi", self.stiffness, self.heights(x)[self.faces])
+        return self.scatter.sum(np.ascontiguousarray(pull[:, :, None] * self.normals[self.faces]))
+
+    def heights(self, x: Points) -> Vector:
+        """(n,) w [m]"""
+        return np.einsum("ni,ni->n", x - self.places, self.normals)
+
+    def follow(self, x: Points) -> Mapping[str, Array]:
+        """It has no branches."""
+        return {}
+
+    def stencils(self, psd: bool) -> Sequence[Stencil]:
+        """One 9 × 9 block a face."""
+        return (Stencil(point_unknowns(self.faces)),)
+
+    def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
+        """Positive semi-definite as they are."""
+        normals = self.normals[self.faces]
+        return (np.einsum("fia,fij,fjb->fiajb", normals, self.stiffness, normals).reshape(-1, 9, 9),)
+
+
+@dataclass(frozen=True, eq=False)
+class Foundation:
+    """The pull of an interior that moves: gives each step its `FoundationEnergy`."""
+
+    mesh: TriMesh
+    """the skin at rest"""
+    lift: Vector
+    """(f,) K: pressure per height [N/m³]"""
+    slope: Vector
+    """(f,) b: tension per area against slopes [N/m]"""
+    places: Callable[[float], Points]
+    """time [s] → (n, 3) where the interior has the skin's points [m]"""
+    _stiffness: Array = field(init=False, repr=False)
+    _scatter: Scatter = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        faces = self.mesh.faces
+        areas = face_areas(self.mesh.rest, faces)
+        gradients = corner_gradients(self.mesh.rest, faces)
+        stiffness = (areas * self.lift)[:, None, None] * _CONSISTENT
+        stiffness += (areas * self.slope)[:, None, None] * np.einsum("fia,fja->fij", gradients, gradients)
+        object.__setattr__(self, "_stiffness", stiffness)
+        object.__setattr__(self, "_scatter", Scatter.of(faces, self.mesh.point_count))
+
+    def at(self, state: State, dt: float) -> FoundationEnergy:
+        """The energy of the step to `state.time + dt`."""
+        places = self.places(state.time + dt)
+        normals = vertex_normals(places, self.mesh.faces)
+        return FoundationEnergy(self.mesh.faces, self._stiffness, places, normals, self._scatter)
+
+    def remember(self, state: State) -> Mapping[str, Array]:
+        """Nothing: the interior says where it is."""
+        return {}

@@ -1,0 +1,351 @@
+"""The quadratic model of a least-squares problem at a point, scaled, with hard rows eliminated.
+
+B = H + Jᵀ w J, perhaps with an estimate of the rows' own curvature, stands for the Hessian. With an orthonormal basis Z
+of the steps that hard rows do not notice, a step is one that meets them (the smallest; in least squares where they
+contradict each other) plus Z u, with Zᵀ B Z u = −Zᵀ (…) by Cholesky. Everything is scaled to a unit diagonal of
+H + Jᵀ w J, so units do not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
+
+from bunraku.contracts import Array, Flags, Vector, input_error
+
+Rows = Callable[[Vector], tuple[Vector, Array]]
+"""z (n,) → residuals (m,) and their Jacobian (m, n)"""
+Bend = Callable[[Vector, Vector], Array]
+"""z (n,), forces (m,) on rows → the Hessian (n, n) of forces · residuals"""
+
+_DEPENDENT = 1e-10  # a hard row that is this near to others, of its length, follows from them
+_LEAST_BEND = 1e-3  # share of the energy's own stiffness that a direction counts with at least
+_SADDLE = 1e-6  # of the energy's own stiffness: what bends down by more is no minimum
+_LEAST_PIVOT = 1e-15  # added to the unit diagonal: what no row and no energy sees stays where it is
+_MOST_DAMPING = 1e31
+_TINY = float(np.finfo(np.float64).tiny)
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresProblem:
+    """½ zᵀ H z + h·z + ½ Σ w r(z)², with r = 0 in rows of weight ∞."""
+
+    hessian: Array
+    """(n, n) symmetric positive semi-definite H"""
+    linear: Vector
+    """(n,) h"""
+    weights: Vector
+    """(m,) w, from 0 to ∞"""
+    rows: Rows
+    """z (n,) → r (m,) and its Jacobian (m, n)"""
+    bend: Bend | None = None
+    """z (n,), forces (m,) → Hessian (n, n) of forces · r(z); None: it is learnt on the way"""
+    values: Callable[[Vector], Vector] | None = None
+    """z (n,) → r (m,) alone, where that costs less"""
+    rounding: Vector | None = None
+    """(m,) how far rows are off by rounding, as differences of large numbers are; None: not at all"""
+
+    def __post_init__(self) -> None:
+        count = len(self.linear)
+        if np.shape(self.hessian) != (count, count):
+            raise input_error("the energy's matrix must fit its slope", got=(np.shape(self.hessian), (count,)))
+        if np.ndim(self.weights) != 1 or not (np.asarray(self.weights) >= 0.0).all():
+            raise input_error("weights of rows must be numbers from 0 to ∞", got=np.asarray(self.weights).tolist())
+
+    @cached_property
+    def hard(self) -> Flags:
+        """(m,) rows that must be zero."""
+        return np.isinf(self.weights)
+
+    @cached_property
+    def blurred(self) -> tuple[Vector, Vector]:
+        """The rounding of soft and of hard rows."""
+        blur = np.zeros(len(self.weights)) if self.rounding is None else self.rounding
+        return blur[~self.hard], blur[self.hard]
+
+    def at(self, z: Vector) -> SquaresPoint:
+        """All there is to know at z (n,)."""
+        return self.point(z, *self.rows(z))
+
+    def residuals(self, z: Vector) -> tuple[Vector, Vector]:
+        """Soft and hard rows at z (n,)."""
+        found = self.rows(z)[0] if self.values is None else self.values(z)
+        return found[~self.hard], found[self.hard]
+
+    def point(self, z: Vector, residual: Vector, jacobian: Array) -> SquaresPoint:
+        """The same where rows (m,) and their Jacobian (m, n) at z are known already."""
+        soft, weights = ~self.hard, self.weights[~self.hard]
+        pushed, elastic = weights * residual[soft], self.hessian @ z
+        terms = 0.5 * float(z @ elastic), float(self.linear @ z), 0.5 * float(pushed @ residual[soft])
+        gradient = elastic + self.linear + jacobian[soft].T @ pushed
+        return SquaresPoint(
+            z, terms[0] + terms[1], sum(terms), sum(map(abs, terms)), gradient, residual[self.hard],
+            jacobian[self.hard], residual[soft], jacobian[soft], weights, (residual, jacobian),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresPoint:
+    """A place z and what the problem says there."""
+
+    z: Vector
+    elastic: float
+    """½ zᵀ H z + h·z"""
+    value: float
+    """what is minimised"""
+    terms: float
+    """sum of the terms of `value`, each without its sign"""
+    gradient: Vector
+    """(n,) of `value`"""
+    missed: Vector
+    """(e,) hard rows"""
+    conditions: Array
+    """(e, n) their Jacobian"""
+    residual: Vector
+    """(m − e,) soft rows"""
+    jacobian: Array
+    """(m − e, n) their Jacobian"""
+    weights: Vector
+    """(m − e,)"""
+    rows: tuple[Vector, Array]
+    """all of them, and their Jacobian"""
+
+    def weighted(self, problem: SquaresProblem) -> SquaresPoint:
+        """The same place in a problem with other weights."""
+        return problem.point(self.z, *self.rows)
+
+    @property
+    def finite(self) -> bool:
+        """Whether every number is one."""
+        return bool(
+            np.isfinite(self.value)
+            and np.isfinite(self.gradient).all()
+            and np.isfinite(self.missed).all()
+            and np.isfinite(self.conditions).all()
+            and np.isfinite(self.jacobian).all()
+        )
+
+    def bend(self, other: SquaresPoint, forces: SquaresForces) -> Vector:
+        """(n,) by how much the rows' curvature alone changes the Lagrangian's gradient on the way to another point."""
+        soft = (other.jacobian - self.jacobian).T @ forces.soft
+        return soft + (other.conditions - self.conditions).T @ forces.hard
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresForces:
+    """What rows pull with, or may pull with at most."""
+
+    soft: Vector
+    """(m − e,)"""
+    hard: Vector
+    """(e,)"""
+
+    def of(self, problem: SquaresProblem) -> Vector:
+        """(m,) in the order of a problem's rows."""
+        out = np.empty(len(problem.weights))
+        out[problem.hard], out[~problem.hard] = self.hard, self.soft
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresStep:
+    """A step and what it promises."""
+
+    z: Vector
+    """(n,)"""
+    elastic: float
+    """by how much ½ zᵀ H z + h·z changes"""
+    curved: float
+    """what the model's estimate of the rows' curvature adds to that"""
+    residual: Vector
+    """(m − e,) soft rows that would be left, by the model"""
+    missed: Vector
+    """(e,) hard rows that would be left"""
+    met: float
+    """length of the part that meets the hard rows, scaled"""
+    decrement: float
+    """√ of twice what the part along them would win"""
+
+    def halved(self, point: SquaresPoint) -> SquaresStep:
+        """Half of the step from a point, as far as rows are concerned."""
+        residual, missed = 0.5 * (point.residual + self.residual), 0.5 * (point.missed + self.missed)
+        return replace(self, z=0.5 * self.z, residual=residual, missed=missed)
+
+
+class SquaresModel:
+    """The model at a point."""
+
+    def __init__(self, problem: SquaresProblem, point: SquaresPoint, curvature: Array | None) -> None:
+        """`curvature` (n, n), scaled by nothing, is used if given."""
+        matrix = problem.hessian + (point.jacobian.T * point.weights) @ point.jacobian
+        diagonal = np.diagonal(matrix)
+        floor = _EPS * diagonal.max(initial=0.0)
+        unit = 1.0 / np.sqrt(np.where(diagonal > floor, diagonal, max(floor, _TINY)))
+        self.unit = unit if floor > 0.0 else np.ones(len(diagonal))
+        """(n,) of the unknowns"""
+        self.matrix = (matrix if curvature is None else matrix + curvature) * self.unit * self.unit[:, None]
+        # Damped by the energy's own stiffness, stiff rows let a step go as far along them as slack ones do.
+        stiffness = np.diagonal(problem.hessian) * self.unit**2
+        self.damped = np.where(stiffness > floor * self.unit**2, stiffness, diagonal * self.unit**2)
+        self.problem, self.point, self.curvature = problem, point, curvature
+        self.gradient = point.gradient * self.unit
+        self.conditions = point.conditions * self.unit
+        self.size = float(np.linalg.norm(point.z * np.sqrt(self.damped) / self.unit)) + float(
+            np.sqrt(2.0 * point.terms)
+        )
+        """what the length of a scaled step is compared with: √ of energy, not of what stiff rows would make of it"""
+        self._split()
+
+    def _split(self) -> None:
+        """Orthonormal bases of what hard rows notice and of what they do not."""
+        lengths = np.linalg.norm(self.conditions, axis=1)
+        seen = lengths > 0.0
+        self.across, self.along = np.zeros((len(self.gradient), 0)), None
+        if not seen.any():
+            return
+        rows = self.conditions[seen] / lengths[seen, None]
+        factors: tuple[Array, ...] = qr(rows.T, pivoting=True)  # type: ignore[assignment]
+        basis, pivots = factors[0], np.abs(np.diagonal(factors[1]))
+        rank = int((pivots > _DEPENDENT * pivots[0]).sum())
+        self.across, self.along = basis[:, :rank], basis[:, rank:]
+        self.left, self.values, self.right = np.linalg.svd(self.conditions @ self.across, full_matrices=False)
+
+    def step(self, damping: float) -> SquaresStep:
+        """Levenberg's step; what it promises is by the model without damping."""
+        met = self._meeting(self.point.missed, damping)
+        force = -(self.gradient + self.matrix @ met)
+        free = self._inside(force, damping)
+        step, win = (met + free) * self.unit, max(float(force @ free), 0.0)
+        point, problem = self.point, self.problem
+        elastic = float((problem.hessian @ (point.z + 0.5 * step) + problem.linear) @ step)
+        curved = 0.0 if self.curvature is None else 0.5 * float(step @ (self.curvature @ step))
+        return SquaresStep(
+            step, elastic, curved, point.residual + point.jacobian @ step, point.missed + point.conditions @ step,
+            float(np.linalg.norm(met)), float(np.sqrt(win)),
+        )  # fmt: skip
+
+    @cached_property
+    def whole(self) -> SquaresStep:
+        """The step without damping."""
+        return self.step(0.0)
+
+    @cached_property
+    def forces(self) -> SquaresForces:
+        """What rows would pull with after the whole step."""
+        return SquaresForces(self.point.weights * self.whole.residual, self.multipliers)
+
+    def length(self, step: SquaresStep) -> float:
+        """Of a step, as damping measures it."""
+        return float(np.linalg.norm(step.z / self.unit * np.sqrt(self.damped)))
+
+    def damping_for(self, radius: float, least: float) -> float:
+        """A damping, not less than `least`, with which a step is about as long as a radius."""
+        damping = least
+        while damping < _MOST_DAMPING and self.length(self.step(damping)) > 1.5 * radius:
+            damping *= 4.0
+        return damping
+
+    def correction(self, step: SquaresStep, trial: SquaresPoint, damping: float) -> Vector:
+        """(n,) what to add to a step for what its end, the trial, shows of the rows' curvature."""
+        bent = trial.residual - self.point.residual - self.point.jacobian @ step.z
+        met = self._meeting(trial.missed, damping)
+        force = -(self.point.jacobian.T @ (self.point.weights * bent)) * self.unit - self.matrix @ met
+        return (met + self._inside(force, damping)) * self.unit
+
+    def _meeting(self, missed: Vector, damping: float) -> Vector:
+        """(n,) the smallest scaled step that meets the hard rows, as well as can be."""
+        if not self.across.shape[1]:
+            return np.zeros(len(self.gradient))
+        inverse = self.values / (self.values**2 + damping * self.values[0] ** 2)
+        return -self.across @ (self.right.T @ (inverse * (self.left.T @ missed)))
+
+    def _inside(self, force: Vector, damping: float) -> Vector:
+        """(n,) the best scaled step that hard rows do not notice."""
+        matrix, right = self._projected, force if self.along is None else self.along.T @ force
+        if not len(right):
+            return np.zeros_like(force)
+        added = np.diag(_LEAST_PIVOT * len(right) + damping * self.damped)
+        try:
+            added = added if self.along is None else self.along.T @ added @ self.along
+            found = cho_solve(cho_factor(matrix + added, lower=True), right)
+        except LinAlgError:  # semi-definite but for rounding, or indefinite by the rows' curvature: away from saddles
+            values, vectors = self.bends
+            found = vectors @ ((vectors.T @ right) / (np.maximum(np.abs(values), _LEAST_BEND) + damping))
+        return found if self.along is None else self.along @ found
+
+    @cached_property
+    def bends(self) -> tuple[Vector, Array]:
+        """(k,) how the model bends along (n, k) directions, beside what the energy alone does, from low to high."""
+        size = len(self._projected)
+        metric = np.diag(self.damped) if self.along is None else self.along.T @ np.diag(self.damped) @ self.along
+        metric[np.diag_indices_from(metric)] += _EPS * np.trace(metric) / max(size, 1)
+        values, vectors = eigh(self._projected, metric)
+        return values, vectors
+
+    def way_down(self) -> tuple[Vector, float] | None:
+        """Where the model bends down: (n,) the direction in which it does most, as long as damping measures one, and by
+        how much; None where this is a minimum but for rounding."""
+        try:
+            cho_factor(self._projected + _LEAST_PIVOT * len(self._projected) * np.eye(len(self._projected)))
+            return None
+        except LinAlgError:
+            values, vectors = self.bends
+        way, noise = vectors[:, 0], 1e-14 * len(values) * float(vectors[:, 0] @ vectors[:, 0])
+        if values[0] >= -max(_SADDLE, noise):
+            return None
+        return (way if self.along is None else self.along @ way) * self.unit, float(values[0])
+
+    @cached_property
+    def _projected(self) -> Array:
+        return self.matrix if self.along is None else self.along.T @ self.matrix @ self.along
+
+    @cached_property
+    def multipliers(self) -> Vector:
+        """(e,) the forces with which hard rows hold the energy: gradient + conditionsᵀ multipliers = 0."""
+        if not self.across.shape[1]:
+            return np.zeros(len(self.point.missed))
+        return -self.left @ ((self.right @ (self.across.T @ self.gradient)) / self.values)
+
+    @cached_property
+    def yielding(self) -> Vector:
+        """(m,) the weight at which each row and the energy move each other equally: 1 / (j H⁻¹ jᵀ)."""
+        rows = np.empty((len(self.problem.weights), len(self.unit)))
+        rows[self.problem.hard], rows[~self.problem.hard] = self.point.conditions, self.point.jacobian
+        stiffness = np.diagonal(self.problem.hessian)
+        matrix = self.problem.hessian + np.diag(1e-9 * stiffness + _EPS * stiffness.max(initial=_TINY))
+        moved = cho_solve(cho_factor(matrix, lower=True), rows.T)
+        return 1.0 / np.maximum(np.einsum("mn,nm->m", rows, moved), _TINY)
+
+    @cached_property
+    def blur(self) -> tuple[float, float]:
+        """How long, scaled, steps are that rounding of rows alone asks for: along hard rows, and to meet them."""
+        soft, hard = self.problem.blurred
+        along = float(np.sqrt(self.point.weights @ soft**2))
+        if not self.across.shape[1]:
+            return along, 0.0
+        return along, float(np.sqrt((hard**2 @ self.left**2) @ (1.0 / self.values**2)))
+
+    def reducible(self, missed: Vector) -> float:
+        """The length of the part of hard residuals (e,) that a step can change."""
+        return float(np.linalg.norm(self.left.T @ missed)) if self.across.shape[1] else 0.0
+
+    def cornered(self, reach: float) -> bool:
+        """Whether hard rows are missed and no scaled step of a length `reach` would meet them noticeably better."""
+        missed = float(np.linalg.norm(self.point.missed))
+        better = reach * float(np.linalg.norm(self.conditions.T @ self.point.missed))
+        return self.worst is not None and better <= 1e-5 * missed**2
+
+    @cached_property
+    def worst(self) -> int | None:
+        """The hard row that is missed most, if any is missed noticeably."""
+        if not len(self.point.missed):
+            return None
+        lengths = np.linalg.norm(self.conditions, axis=1)
+        away = np.abs(self.point.missed) - np.maximum(1e-6 * lengths * self.size, self.problem.blurred[1])
+        worst = int(np.argmax(away))
+        return worst if away[worst] > 1e-12 * np.abs(self.point.missed).max() and away[worst] > 0.0 else None

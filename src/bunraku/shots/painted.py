@@ -1,0 +1,42 @@
+"""Parts that were painted on a surface, by the name they have in its file."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.contracts import Integers, input_error
+from bunraku.geometry import Scope, Surface
+
+_IN = 0.5
+"""of a painted weight, from 0 to 1, above which a point or polygon is in the part"""
+
+
+def painted_points(surface: Surface, name: str) -> Integers:
+    """(v,) points of a surface in a part: those of the polygons of a group or subset of that name, or where an
+    attribute of points or polygons is above a half."""
+    own = [one.polygons for one in surface.subsets if one.name == name]
+    attribute = surface.attribute(name)
+    if own:
+        found = _points_of(surface, np.concatenate(own))
+    elif attribute is None:
+        known = [*(one.name for one in surface.subsets), *(one.name for one in surface.attributes)]
+        allowed = ", ".join(dict.fromkeys(known)) or "none, nothing is painted on it"
+        raise input_error("the surface has no such part", got=name, allowed=allowed)
+    else:
+        values = np.asarray(attribute.flat())
+        if attribute.scope not in (Scope.POINT, Scope.POLYGON) or values.ndim != 1 or values.dtype.kind not in "biuf":
+            raise input_error(
+                "a part is painted as one number a point or polygon", got=f"{name}, per {attribute.scope.value}",
+                allowed="a group, a subset, or weights from 0 to 1",
+            )  # fmt: skip
+        chosen = np.flatnonzero(np.asarray(values, dtype=np.float64) > _IN)
+        found = chosen if attribute.scope is Scope.POINT else _points_of(surface, chosen)
+    if not len(found):
+        raise input_error("nothing is in the part", got=name, allowed=f"weights above {_IN:g} somewhere")
+    return found
+
+
+def _points_of(surface: Surface, polygons: Integers) -> Integers:
+    chosen = np.zeros(surface.polygon_count, dtype=bool)
+    chosen[polygons] = True
+    return np.unique(surface.corners[np.repeat(chosen, surface.counts)])

@@ -1,0 +1,66 @@
+"""Demos of planned motions, written out as the files an artist would bring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bunraku.geometry import TetMesh, TriMesh, tetrahedralise
+from bunraku.io import write_mesh
+
+from .plan_demo import Box, PlanDemo
+from .plan_demo_blocks import BLOCKS
+from .plan_demo_cactus import CACTUS
+from .plan_demo_letter import LETTER
+from .shot import Shot
+
+RATE = 24.0
+_DRAWS, _NEAR_ENOUGH = 8, 0.03
+PLAN_DEMOS: dict[str, PlanDemo] = {**BLOCKS, **LETTER, **CACTUS}
+
+
+def plan_demo_files(name: str) -> tuple[str, ...]:
+    """Names of the shot file and of all that belongs to it."""
+    return f"{name}.toml", f"{name}_rest.usdc", f"{name}.msh"
+
+
+def write_plan_demo(name: str, folder: Path) -> None:
+    """Write surface, tetrahedra and the shot file; files that are there already are kept."""
+    chosen = PLAN_DEMOS[name]
+    shot, skin, tets = plan_demo_files(name)
+    if all((folder / file).exists() for file in (shot, skin, tets)):
+        return
+    surface = chosen.surface()
+    write_mesh(folder / skin, surface)
+    write_mesh(folder / tets, filled(surface, chosen))
+    table = {
+        "role": "plan", "surface": {"file": skin}, "tets": {"file": tets, "unit": "m"},
+        "regions": {one: {"vertices": _inside(surface, box)} for one, box in chosen.regions.items()}, **chosen.table,
+    }  # fmt: skip
+    frames: dict[str, Any] = {} if chosen.frames is None else {"frames": list(chosen.frames)}
+    settings = {"shot": {**frames, "rate": RATE}, "object": {name: table}}
+    heading = f"{chosen.title}\nChange it and run it again: bunraku run {name}.toml\nAll keys: bunraku run --help"
+    Shot.of(settings, folder=folder, source=folder / shot).write(folder / shot, heading=heading)
+
+
+def filled(surface: TriMesh, demo: PlanDemo) -> TetMesh:
+    """The body of a demo. How many tetrahedra an edge makes is drawn by lot: where a number is asked for, it is drawn
+    again, with an edge that fits better, and the nearest is taken."""
+    edge, wanted = demo.edge, demo.tets
+    body = best = tetrahedralise(surface, edge=edge)
+    if wanted is None:
+        return body
+    for _ in range(_DRAWS):
+        if abs(len(best.tets) / wanted - 1.0) <= _NEAR_ENOUGH:
+            break
+        edge *= (len(body.tets) / wanted) ** (1.0 / 6.0)  # half-way: the next draw may err to the other side
+        body = tetrahedralise(surface, edge=edge)
+        best = min(best, body, key=lambda one: abs(len(one.tets) - wanted))
+    return best
+
+
+def _inside(surface: TriMesh, box: Box) -> list[int]:
+    low, high = np.array(box)
+    return np.flatnonzero(((surface.rest >= low) & (surface.rest <= high)).all(axis=1)).tolist()

@@ -1,0 +1,279 @@
+"""From a shot to bodies that are steered: read one after another, then laid together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bunraku.contracts import Faces, Integers, Points, Sparse, Vector
+from bunraku.direction import Job
+from bunraku.direction.steer import Body, KeyShape, SteerSettings, directed_shapes, find_blows, find_leads, steering_job
+from bunraku.geometry import TetMesh, join_surfaces, join_tets
+from bunraku.io import ContentCache, local_origin
+from bunraku.motion import Animation, Curve
+
+from .body_spec import BodyObject
+from .contact import ShotContact, read_contact
+from .filling import BODIES, Filled, carrier_of, common_rate, fill_body, tried, written
+from .findings import Place
+from .inputs import InputFile
+from .prepared import Prepared
+from .read_body import ReadBody, read_body, shape_inputs
+from .shot import Shot
+from .spec import PhysicsTable
+
+_SECONDS = 2.0  # that a shot lasts where it says no frames
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedBody(Prepared):
+    """Elastic bodies that pass near key shapes and follow paths."""
+
+    bodies: tuple[ReadBody, ...]
+    """about the origin"""
+    body: TetMesh
+    """all of them, one after another: what is simulated"""
+    store: ContentCache
+
+    @property
+    def times(self) -> Vector:
+        """(t,) of the frames, from 0 [s]."""
+        return (self.numbers - self.numbers[0]) / self.clip.rate
+
+    @property
+    def noun(self) -> str:
+        """What sentences call it."""
+        return "body" if self._alone else "bodies"
+
+    @property
+    def told(self) -> str:
+        """The shape that keys tell, on its path."""
+        return "what it is told"
+
+    @property
+    def outside(self) -> str:
+        """Contact is that of the tetrahedra: the fine surface may reach beyond them."""
+        return "outer face of the tetrahedra"
+
+    @property
+    def goal(self) -> str:
+        """What must be met."""
+        return "its path" if self._alone else "their paths"
+
+    @property
+    def gap(self) -> str:
+        """What a residual is."""
+        return "distance between a directed point and its path"
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """A path each."""
+        return tuple(self._region(one, path.region) for one in self.bodies for path in one.table.path)
+
+    def _region(self, one: ReadBody, name: str | None) -> str:
+        if self._alone:
+            return "the whole body" if name is None else f"region {name}"
+        return one.name if name is None else f"region {name} of {one.name}"
+
+    @property
+    def functions(self) -> Sparse | None:
+        """(p, n) where the surface goes with the nodes of each path."""
+        rows = []
+        for one, (first, last) in zip(self.bodies, self._nodes, strict=True):
+            for path in one.paths:
+                row = np.zeros(self.body.point_count)
+                row[first:last][slice(None) if path.vertices is None else np.asarray(path.vertices)] = 1.0
+                rows.append(row)
+        return sparse.csr_array(np.maximum(np.stack(rows) @ self.carrier.T, 0.0)) if rows else None
+
+    def held(self, time: float) -> Vector:
+        """(p,) 1 while a path says where to be."""
+        return np.array([float(path.holds(time)) for one in self.bodies for path in one.paths])
+
+    @property
+    def carrier(self) -> Sparse:
+        """(n, nodes) barycentric weights."""
+        return carrier_of([one.cage for one in self.bodies])
+
+    @property
+    def solids(self) -> Mapping[str, TetMesh]:
+        """What each body is filled with."""
+        return {one.name: one.cage.body for one in self.bodies}
+
+    @property
+    def parts(self) -> Mapping[str, Integers]:
+        """Each body's, where there are several."""
+        if not self.contact.parts:
+            return {}
+        return {one.name: np.arange(one.vertices.start, one.vertices.stop) for one in self.written}
+
+    @property
+    def skin(self) -> Faces:
+        """(f, 3) the outer faces of the tetrahedra: contact is theirs, and the fine surface goes along."""
+        return self.body.surface_faces
+
+    @property
+    def point_names(self) -> Sequence[int | str]:
+        """(nodes,) a point of the surface near each node."""
+        return [name for one in self.bodies for name in one.filled.point_names(alone=self._alone)]
+
+    def distances(self, x: Any, time: float) -> Vector | None:
+        """The directed point is the middle of all nodes, which the surface alone does not tell."""
+        return None
+
+    def summary(self) -> list[str]:
+        """Surface, tetrahedra, keys and paths."""
+        return [
+            *(line for one in self.bodies for line in _summary(one)),
+            f"physics: {self.shot.physics.substeps} steps a frame, to convergence",
+        ]
+
+    def rehearse(self, threads: int | None) -> None:
+        """Begin a job without leads, which would take whole runs."""
+        steering_job([replace(one, lead=False) for one in self._cast], **self._given(threads))
+
+    def make_job(self, threads: int | None) -> Job[Any]:
+        """The job behind `steer`; leads are found first, where they are asked for."""
+        cast, given = self._cast, self._given(threads)
+        given["blows"] = find_blows(cast, **given)
+        leads = find_leads(cast, **given) if any(one.lead is True and one.keys for one in cast) else None
+        return replace(steering_job(cast, leads=leads, **given), times=self.times)
+
+    @property
+    def _alone(self) -> bool:
+        return len(self.bodies) == 1
+
+    @property
+    def _nodes(self) -> Iterator[tuple[int, int]]:
+        """(b,) the first node of each body, and the first after it."""
+        return pairwise(np.cumsum([0, *(one.cage.body.point_count for one in self.bodies)]).tolist())
+
+    @property
+    def _cast(self) -> list[Body]:
+        return [one.body(self.clip.rate, alone=self._alone) for one in self.bodies]
+
+    def _moment(self, time: float) -> str:
+        """What warnings call a time [s]."""
+        return f"frame {round(float(self.numbers[0]) + time * self.clip.rate, 3):g}"
+
+    def _given(self, threads: int | None) -> dict[str, Any]:
+        """What the job is told. It knows of keys after the last frame, for the way to them begins before."""
+        physics = self.shot.physics
+        own = {} if physics.tolerance == PhysicsTable().tolerance else {"tolerance": physics.tolerance}
+        keys = [key for one in self.bodies for key in one.keys]
+        return own | {
+            "contact": self.contact.contact, "duration": _until(self.times, keys), "rate": self.clip.rate,
+            "gravity": physics.gravity, "substeps": physics.substeps, "mass": physics.mass, "threads": threads,
+            "cache": self.store, "moment": self._moment,
+            "iterations": None if physics.iterations == "converge" else physics.iterations,
+        }  # fmt: skip
+
+
+def _summary(one: ReadBody) -> list[str]:
+    return [
+        f"{one.filled.summary()}; {len(one.keys)} key shapes, {len(one.paths)} paths",
+        f"material: {one.table.material.preset or 'a material of its own'}; {len(one.pins)} pins{_begun(one.table)}",
+    ]
+
+
+def _begun(table: BodyObject) -> str:
+    """What it begins with, if anything is said."""
+    thrown = "" if table.velocity is None else f"; begins with ({', '.join(f'{v:g}' for v in table.velocity)}) m/s"
+    count = len(table.blows)
+    return thrown + (f"; {count} blow{'s' if count > 1 else ''}" if count else "")
+
+
+def _until(times: Vector, keys: Sequence[KeyShape]) -> float:
+    """[s] the last frame, or the last key where that comes later."""
+    return max([float(times[-1]), *(key.time for key in keys)])
+
+
+def prepare_body(shot: Shot, *, keeping: bool = True) -> PreparedBody:
+    """Read the shot's files; raises one InputError with everything that does not fit. Tetrahedra and ways between keys
+    are kept with the takes, unless `keeping` is False."""
+    root, store = shot.place, ContentCache(shot.output.folder / BODIES, keeping=keeping)
+    _refuse_shells_keys(shot, root)
+    root.raise_all()
+    filled = [fill_body(name, table.surface, table.tets, shot, store) for name, table in shot.bodies.items()]
+    rate = common_rate(filled, root)
+    filled = [replace(one, clip=replace(one.clip, rate=rate)) for one in filled]
+    numbers = _frame_numbers(shot, rate)
+    origin = local_origin(np.concatenate([one.clip.mesh.rest for one in filled]))
+    places = [root.at("object").at(one.name) for one in filled]
+    bodies = [
+        read_body(one, shot.bodies[one.name], shot, rate, numbers, origin, place)
+        for one, place in zip(filled, places, strict=True)
+    ]
+    contact = read_contact(shot, rate, numbers, root)
+    root.raise_all()
+    contact = contact.about(origin).from_zero(float(numbers[0]) / rate)
+    guides = [
+        tried(lambda one=one: _directed(one, numbers, rate, store), place.at("keys"))
+        for one, place in zip(bodies, places, strict=True)
+    ]
+    root.raise_all()
+    shell = join_surfaces([one.cage.surface for one in bodies])
+    whole = join_tets([one.cage.body for one in bodies])
+    points = np.concatenate([one for one in guides if one is not None], axis=1)
+    return PreparedBody(
+        shot=replace(shot, shot=replace(shot.shot, frames=(round(numbers[0]), round(numbers[-1])))),
+        written=written(filled), inputs=_inputs(filled, shot) + contact.inputs,
+        guide=Animation(shell, (numbers - numbers[0]) / rate, points), shell=shell, rest=None,
+        pins=tuple(pin for one in bodies for pin in one.pins), seams=(), strength=Curve.of(1.0), numbers=numbers,
+        origin=origin, contact=_named(contact, bodies), bodies=tuple(bodies), body=whole, store=store,
+    )  # fmt: skip
+
+
+def _inputs(filled: Sequence[Filled], shot: Shot) -> tuple[InputFile, ...]:
+    """Every file that is read for bodies."""
+    out: list[InputFile] = []
+    for one in filled:
+        place = shot.place.at("object").at(one.name)
+        out += [*one.inputs, *shape_inputs(one.name, shot.bodies[one.name], shot.output.folder, place)]
+    return tuple(out)
+
+
+def _named(contact: ShotContact, bodies: Sequence[ReadBody]) -> ShotContact:
+    """Contact that knows bodies by their names, where there are several or it says something of one."""
+    if contact.table is None or (len(bodies) == 1 and bodies[0].name not in contact.table.names):
+        return contact
+    ends = np.cumsum([0, *(one.cage.body.point_count for one in bodies)]).tolist()
+    parts = {one.name: np.arange(a, b) for one, (a, b) in zip(bodies, pairwise(ends), strict=True)}
+    return replace(contact, parts=parts)
+
+
+def _refuse_shells_keys(shot: Shot, root: Place) -> None:
+    """What is only for shells."""
+    physics = root.at("physics")
+    if shot.shot.preroll:
+        root.at("shot").at("preroll").refuse("is for shells, which come from their rest shape", got=shot.shot.preroll)
+    if shot.physics.wind is not None:
+        physics.at("wind").refuse("is for shells; it does not blow on bodies yet", remedy="leave it out")
+    if shot.physics.bending != PhysicsTable().bending:
+        physics.at("bending").refuse("is for shells", got=shot.physics.bending, remedy="leave it out")
+    if len(range(*(shot.shot.frames or (0, 1)))) == 0:
+        root.at("shot").at("frames").refuse("a body needs two frames at least", got=list(shot.shot.frames or ()))
+    if shot.physics.start != "guide":
+        physics.at("start").refuse(
+            "is for shells; a body starts at rest, where its path begins", got=shot.physics.start
+        )
+
+
+def _frame_numbers(shot: Shot, rate: float) -> Vector:
+    """(t,) the frames to write: the shot's range, or two seconds from 1."""
+    first, last = shot.shot.frames or (1, 1 + round(_SECONDS * rate))
+    return np.arange(first, last + 1, dtype=np.float64)
+
+
+def _directed(one: ReadBody, numbers: Vector, rate: float, store: ContentCache) -> Points:
+    """(t, n, 3) what is asked for, to look at: the shape the body would like to have, carried along its path."""
+    times = (numbers - numbers[0]) / rate
+    damping = one.table.interpolation_damping
+    knobs = SteerSettings(duration=_until(times, one.keys), rate=rate, interpolation_damping=damping)
+    shapes = islice(directed_shapes(one.cage.body, one.keys, one.paths, one.material, knobs, store), len(times))
+    return np.stack([one.cage.points(x) for x in shapes])

@@ -1,0 +1,221 @@
+"""From a shot to bodies whose motion is planned: read and planned one after another, then laid together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bunraku.contracts import Faces, Points, Sparse, Vector
+from bunraku.direction import Job
+from bunraku.direction.plan import asked_shapes, planned_job
+from bunraku.geometry import TetMesh, join_surfaces, join_tets
+from bunraku.io import ContentCache, local_origin
+from bunraku.motion import Animation, Curve
+
+from .contact import read_obstacles
+from .filling import BODIES, carrier_of, common_rate, fill_body, written
+from .findings import Place
+from .plan_sentences import ground_facts, key_facts, warnings_of
+from .prepared import Prepared
+from .read_plan import Reading, ReadPlan, plan_inputs
+from .report import GROUNDS, KEYS
+from .shot import Shot
+from .spec import PhysicsTable
+from .wording import count
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedPlan(Prepared):
+    """Elastic bodies that move as was planned."""
+
+    plans: tuple[ReadPlan, ...]
+    body: TetMesh
+    """all of them, one after another"""
+
+    @property
+    def times(self) -> Vector:
+        """(t,) of the frames, from 0 [s]."""
+        return (self.numbers - self.numbers[0]) / self.clip.rate
+
+    @property
+    def noun(self) -> str:
+        """What sentences call it."""
+        return "body" if self._alone else "bodies"
+
+    @property
+    def told(self) -> str:
+        """The way from key to key, evenly."""
+        return "its keys alone"
+
+    @property
+    def goal(self) -> str:
+        """What must be met."""
+        return "its keys" if self._alone else "their keys"
+
+    @property
+    def gap(self) -> str:
+        """What a residual is; keys tell theirs once, not frame by frame."""
+        return "distance from a key"
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """None is directed on every frame."""
+        return ()
+
+    @property
+    def functions(self) -> Sparse | None:
+        """None either."""
+        return None
+
+    def held(self, time: float) -> Vector:
+        """(0,)"""
+        return np.zeros(0)
+
+    @property
+    def carrier(self) -> Sparse:
+        """(n, nodes) barycentric weights."""
+        return carrier_of([one.cage for one in self.plans])
+
+    @property
+    def solids(self) -> Mapping[str, TetMesh]:
+        """What each body is filled with."""
+        return {one.name: one.cage.body for one in self.plans}
+
+    @property
+    def skin(self) -> Faces:
+        """(f, 3) the outer faces of the tetrahedra."""
+        return self.body.surface_faces
+
+    @property
+    def apart(self) -> str:
+        """A plan feels nothing that is in its way."""
+        return "a plan does not feel what is in its way: more keys lead around it"
+
+    @property
+    def point_names(self) -> Sequence[int | str]:
+        """(nodes,) a point of the surface near each node."""
+        return [name for one in self.plans for name in one.filled.point_names(alone=self._alone)]
+
+    def distances(self, x: Points, time: float) -> Vector | None:
+        """Keys are of nodes, which the surface alone does not tell."""
+        return None
+
+    def summary(self) -> list[str]:
+        """Surface, tetrahedra, keys, and those that would be missed."""
+        missed = [one for one in self._facts()[KEYS] if not one["met"]]
+        return [
+            *(_summary(one) for one in self.plans),
+            *(f"would miss {one['where']} of {one['object']} by {one['missed']:.3g} {one['unit']}" for one in missed),
+        ]
+
+    def rehearse(self, threads: int | None) -> None:
+        """The motion is planned already."""
+
+    def make_job(self, threads: int | None) -> Job[Any]:
+        """The job that asks the motions frame by frame."""
+        first = float(self.numbers[0])
+        return planned_job([one.planned(first) for one in self.plans], self.times, self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        """What a report says once; how long it took is no part of it."""
+        motions = [motion for one in self.plans for motion in one.motions]
+        return {
+            KEYS: [fact for one in self.plans for fact in key_facts(one)],
+            GROUNDS: [ground_facts(one) for one in self.plans if one.table.ground is not None],
+            "modes": [int(one.report["modes"]) for one in motions],
+            "dimension": [int(one.report["dimension"]) for one in motions],
+            "plan_iterations": [int(one.report["iterations"]) for one in motions],
+            "effort": float(sum(one.energy for one in motions)),
+            "warnings": [text for one in self.plans for text in warnings_of(one)],
+        }  # fmt: skip
+
+    @property
+    def _alone(self) -> bool:
+        return len(self.plans) == 1
+
+
+def prepare_plan(
+    shot: Shot, frames: tuple[int, int] | None = None, *, keeping: bool = True, threads: int | None = None
+) -> PreparedPlan:
+    """Read the shot's files and plan its motions; raises one InputError with everything that does not fit. `frames` are
+    made instead of the shot's, of the same motions; tetrahedra and modes are kept with the takes, unless `keeping` is
+    False."""
+    root, store = shot.place, ContentCache(shot.output.folder / BODIES, keeping=keeping)
+    _refuse_steps_keys(shot, root)
+    root.raise_all()
+    filled = [fill_body(name, table.surface, table.tets, shot, store) for name, table in shot.plans.items()]
+    rate = common_rate(filled, root)
+    filled = [replace(one, clip=replace(one.clip, rate=rate)) for one in filled]
+    origin = local_origin(np.concatenate([one.clip.mesh.rest for one in filled]))
+    reading = Reading(shot, rate, origin, store, threads)
+    read = [reading.read(one, shot.plans[one.name], root.at("object").at(one.name)) for one in filled]
+    root.raise_all()
+    plans = tuple(one for one in read if one is not None)
+    numbers = _frame_numbers(plans, frames or shot.shot.frames)
+    obstacles = read_obstacles(shot, rate, numbers, root)
+    root.raise_all()
+    first = float(numbers[0])
+    times = (numbers - first) / rate
+    points = np.concatenate([_directed(one, first, times) for one in plans], axis=1)
+    shell = join_surfaces([one.cage.surface for one in plans])
+    return PreparedPlan(
+        shot=_resolved(shot, plans, numbers), written=written(filled),
+        inputs=(*_inputs(plans), *obstacles.inputs), guide=Animation(shell, times, points), shell=shell, rest=None,
+        pins=(), seams=(), strength=Curve.of(1.0), numbers=numbers, origin=origin,
+        contact=obstacles.about(origin).from_zero(first / rate), plans=plans,
+        body=join_tets([one.cage.body for one in plans]),
+    )  # fmt: skip
+
+
+def _inputs(plans: Sequence[ReadPlan]) -> list[Any]:
+    return [file for one in plans for file in (*one.filled.inputs, *plan_inputs(one.name, one.table))]
+
+
+def _resolved(shot: Shot, plans: Sequence[ReadPlan], numbers: Vector) -> Shot:
+    """The shot with the frames that are made, and those of its motions."""
+    tables = {**shot.object, **{one.name: one.table for one in plans}}
+    return replace(shot, object=tables, shot=replace(shot.shot, frames=(round(numbers[0]), round(numbers[-1]))))
+
+
+def _refuse_steps_keys(shot: Shot, root: Place) -> None:
+    """What is only for what is simulated step by step."""
+    if shot.shot.preroll:
+        root.at("shot").at("preroll").refuse("is for shells, which come from their rest shape", got=shot.shot.preroll)
+    usual = PhysicsTable()
+    for field in dataclasses.fields(PhysicsTable):
+        value = getattr(shot.physics, field.name)
+        if field.name != "gravity" and value != getattr(usual, field.name):
+            told = value if isinstance(value, (bool, int, float, str)) else None
+            root.at("physics").at(field.name).refuse(
+                "is for what is simulated; a plan is found at once, and feels no contact"
+                if field.name == "contact" else "is for what is simulated; a plan is found at once",
+                got=told, remedy="leave it out",
+            )  # fmt: skip
+
+
+def _frame_numbers(plans: Sequence[ReadPlan], frames: tuple[int, int] | None) -> Vector:
+    """(t,) the frames to make: those asked for, or from the first motion's beginning to the last one's end."""
+    begins = [one.table.begin for one in plans if one.table.begin is not None]
+    first = int(np.floor(min(begins)))
+    last = max(int(np.ceil(max(one.last for one in plans) - 1e-6)), first)
+    first, last = frames or (first, last)
+    return np.arange(first, last + 1, dtype=np.float64)
+
+
+def _directed(one: ReadPlan, first: float, times: Vector) -> Points:
+    """(t, n, 3) what is asked for, to look at: keys alone, joined evenly."""
+    planned = one.planned(first)
+    shapes = asked_shapes(one.motion, np.array([planned.since(float(time)) for time in times]))
+    return np.stack([one.cage.points(x) for x in shapes])
+
+
+def _summary(one: ReadPlan) -> str:
+    keys = count(sum(len(told) for told in one.told), "key")
+    phases = f" in {count(len(one.told), 'phase')}" if one.table.phases else ""
+    modes = max(motion.report["modes"] for motion in one.motions)
+    span = f"frames {one.table.begin:g} to {one.last:.6g}"
+    return f"{one.filled.summary()}; {keys}{phases}, {span}, planned in {modes} modes"

@@ -1,0 +1,52 @@
+"""An edit keeps every frame it does not change: those are taken over from an earlier take of the shot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bunraku.contracts import BunrakuError
+from bunraku.direction import Frame, Job
+from bunraku.direction.steer import DIGESTS, SteerReport, same_frames
+
+from .folder import TakeFolder
+from .kept import keep, kept, last_good
+from .prepared import Prepared
+from .provenance import circumstances, differences
+
+
+def take_over(
+    prepared: Prepared, job: Job, take: TakeFolder, others: Sequence[TakeFolder], threads: int | None
+) -> tuple[int, str]:
+    """Copy the frames that another take, made under the same circumstances, has of the same making; how many they are,
+    and of which take. Only bodies say what each frame is made of."""
+    digests, reporter = job.facts.get(DIGESTS), job.reporter
+    if digests is None or not isinstance(reporter, SteerReport):
+        return 0, ""
+    best, count = None, 0
+    for other in others:
+        same = 0 if other.path == take.path else _equal(other, digests, threads)
+        if same > count:
+            best, count = other, same
+    if best is None:
+        return 0, ""
+    source, target = best.cache(), take.cache()
+    for index in range(count):
+        frame = kept(source, index)
+        anew = Frame(index, frame.state, {**frame.report, **reporter.of_keys(frame.state)})
+        keep(target, anew, float(prepared.numbers[index]))
+    return count, best.version
+
+
+def _equal(other: TakeFolder, digests: Sequence[str], threads: int | None) -> int:
+    """How many frames of another take, from the first, are made of the same."""
+    try:
+        origin = other.read_provenance()
+        now = circumstances(threads)
+        if differences({name: origin.get(name) for name in now}, now):
+            return 0
+        old, there = origin["facts"].get(DIGESTS), last_good(other.cache()) + 1
+        if not isinstance(old, list):
+            return 0
+    except (BunrakuError, OSError):  # a damaged take has nothing to give
+        return 0
+    return same_frames(old[:there], digests)

@@ -1,0 +1,36 @@
+"""Tetrahedral bars, and states of them at which derivatives are checked: random, squashed, inside out, flat."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.contracts import Points
+from bunraku.geometry import TetMesh
+
+from .probes import Probe
+
+
+def solid_probes(mesh: TetMesh, *, count: int = 6, seed: int = 0) -> list[Probe]:
+    """`count` random states of a solid, and those where laws go wrong: squashed, inside out, nearly flat, collapsed."""
+    generator = np.random.default_rng(seed)
+    edge = float(np.cbrt(np.abs(mesh.volumes).mean()))
+
+    def shaken(x: Points, amount: float) -> Points:
+        return x + amount * edge * generator.uniform(-1.0, 1.0, x.shape)
+
+    centre = mesh.rest.mean(axis=0)
+    shapes = {f"random {k}": shaken(mesh.rest, 0.3) for k in range(count)}
+    shapes["near rest"] = shaken(mesh.rest, 1e-4)
+    shapes["far away"] = shaken(mesh.rest, 0.3) + 4.0 * mesh.size
+    shapes["squashed"] = shaken(mesh.rest * [1.4, 0.2, 1.4], 0.03)
+    shapes["stretched"] = shaken(mesh.rest * [3.0, 0.7, 0.7], 0.1)
+    shapes["mirrored"] = shaken(mesh.rest * [-1.0, 1.3, 1.6], 0.05)
+    shapes["tangled"] = shaken(mesh.rest, 1.2)
+    shapes["nearly flat"] = shaken(mesh.rest * [1.0, 0.02, 1.3], 0.002)
+    shapes["nearly a point"] = shaken(centre + 0.05 * (mesh.rest - centre) * [1.0, 2.0, 3.0], 0.005)
+    return [Probe(name, x, 0.05 * edge * _sharpness(name)) for name, x in shapes.items()]
+
+
+def _sharpness(name: str) -> float:
+    """Laws that know a rotation change within the smallest sum of two stretches."""
+    return {"nearly flat": 0.2, "nearly a point": 0.1, "tangled": 0.05, "mirrored": 0.3}.get(name, 1.0)

@@ -1,0 +1,79 @@
+"""The ground as an inequality: what would dip below it is lifted, and nothing is pulled down onto it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.contracts import InputError
+from bunraku.direction.plan import Key, Motion, plan
+from bunraku.direction.plan.ground import ALLOWED, moments_of
+from bunraku.direction.steer import Grip
+from bunraku.geometry import tet_bar
+
+BAR = tet_bar((8, 2, 2), (1.2, 0.2, 0.2))
+LEFT, RIGHT = (np.flatnonzero(np.abs(BAR.rest[:, 0] - x) < 1e-9) for x in (0.0, 1.2))
+RAISED = Key.posed(BAR, 0.6, Grip(RIGHT, move=(-0.1, 0.4, 0.0), rotate=(0.0, 0.0, 0.6)))
+
+
+def swung(ground: float | None) -> Motion:
+    """A bar, held at one end, whose other end is raised: it takes a swing downwards first."""
+    material = {"preset": "rubber", "young": 2e6}
+    return plan(BAR, RAISED, fixed=LEFT, material=material, duration=1.0, modes=15, damping=(0.1, 0.001), ground=ground)
+
+
+def lowest(motion: Motion) -> float:
+    return float(motion.take(rate=240).animation.points[..., 1].min())
+
+
+@pytest.fixture(scope="module")
+def free() -> Motion:
+    return swung(None)
+
+
+def test_what_dips_below_the_ground_is_lifted(free: Motion) -> None:
+    deep = lowest(free)
+    level = 0.5 * deep
+    lifted = swung(level)
+    assert deep < -0.02 and lowest(lifted) > level - 1.5 * ALLOWED * BAR.size
+    assert lifted.report["above_ground"] and lifted.report["below_ground"] <= ALLOWED * BAR.size
+    assert lifted.report["met"] and lifted.energy > free.energy  # the key still is, at a price
+
+
+def test_a_key_below_the_ground_is_told_with_its_moment_and_depth() -> None:
+    """The key is met, as it outweighs a touch; what that costs is said."""
+    sunk = Key.posed(BAR, 0.6, Grip(RIGHT, move=(0.0, -0.3, 0.0)), weight=np.inf)
+    material = {"preset": "rubber", "young": 2e6}
+    motion = plan(BAR, sunk, fixed=LEFT, material=material, duration=1.0, modes=15, attach=True, ground=-0.05)
+    report = motion.report
+    assert report["above_ground"] is False and report["met"] is False
+    assert report["below_ground"] == pytest.approx(0.25, abs=0.05) and report["lowest_at"] == pytest.approx(
+        0.6, abs=0.1
+    )
+    assert any("m below the ground at 0.6" in text for text in report["sentences"]), report["sentences"]
+
+
+def test_ground_that_nothing_touches_changes_nothing(free: Motion) -> None:
+    level = lowest(free) - 0.05
+    assert np.array_equal(swung(level).points(0.3), free.points(0.3))
+
+
+def test_ground_is_a_height() -> None:
+    with pytest.raises(InputError, match="ground must be a height"):
+        plan(BAR, RAISED, fixed=LEFT, ground="floor")  # type: ignore[arg-type]
+
+
+def test_a_ground_that_cannot_be_kept_makes_nothing_worse() -> None:
+    """Half of the bar is below it at rest: the rounds of lifting go astray, and the least of their depths is kept."""
+    key = Key.posed(BAR, 0.5, Grip(RIGHT, move=(0.0, 0.05, 0.0)))
+    plain = plan(BAR, key, fixed=LEFT, duration=1.0, modes=8)
+    moments, free = np.linspace(0.0, 1.0, 121), np.setdiff1d(np.arange(BAR.point_count), LEFT)
+    level = float(BAR.rest[free, 1].min()) + 0.25
+    deep = max(level - plain.points(time)[free, 1].min() for time in moments)
+    report = plan(BAR, key, fixed=LEFT, duration=1.0, modes=8, ground=level).report
+    assert report["above_ground"] is False and report["below_ground"] <= deep + 1e-9
+
+
+def test_the_ground_of_a_long_motion_is_looked_at_at_so_many_moments_only() -> None:
+    assert len(moments_of(1.0, 100)) == 121
+    assert len(moments_of(1e5, 100)) == 20_001 and len(moments_of(1e5, 10**5)) == 201

@@ -1,0 +1,150 @@
+"""Stable equilibria: Euler's strip buckles where it must, and is not left standing on a ridge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
+from bunraku.contracts import WHY, InputError, Outcome, State
+from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
+from bunraku.energies import Bending, Membrane
+from bunraku.geometry import TriMesh, lumped_mass
+from bunraku.materials import MaterialBlend, ShellMaterial
+from bunraku.testing import sheet
+
+LONG, THICK = 1.0, 0.02
+
+
+class Strip:
+    """Hinged at its ends, of a material that does not widen; at time t pressed by t times Euler's strain."""
+
+    def __init__(self, columns: int, thick: float = THICK) -> None:
+        rows = 3
+        self.euler = np.pi**2 * thick**2 / (12.0 * LONG**2)  # N = π² D/L² over Ē h: the strain at which it buckles
+        self.mesh: TriMesh = sheet(columns, rows, LONG)
+        blend = MaterialBlend.uniform(ShellMaterial(1e6, 0.0, thick, 1000.0), len(self.mesh.faces))
+        x = self.mesh.rest
+        self.along = int(np.ptp(x, axis=0).argmax())
+        self.flat = int(np.ptp(x, axis=0).argmin())
+        self.across = 3 - self.along - self.flat
+        ends = np.flatnonzero((x[:, self.along] < 1e-9) | (x[:, self.along] > LONG - 1e-9))
+        others = np.setdiff1d(np.arange(len(x)), ends)
+        mass = lumped_mass(self.mesh, 1000.0 * thick)
+        rows_of = [pin_jacobian(ends, np.arange(3), len(x)), pin_jacobian(others, np.array([self.across]), len(x))]
+        conditions = [
+            LinearConstraint(
+                one, lambda time, one=one: one @ self.pressed(time).reshape(-1),
+                lambda time, one=one: np.ones(one.shape[0]), felt_mass(one, mass),
+            )
+            for one in rows_of
+        ]  # fmt: skip
+        self.system = System(Mass(mass), (Membrane(self.mesh, blend), Bending(self.mesh, blend)), tuple(conditions))
+
+    def pressed(self, time: float) -> np.ndarray:
+        out = self.mesh.rest.copy()
+        out[:, self.along] *= 1.0 - time * self.euler
+        return out
+
+    def state(self, time: float) -> State:
+        x = self.pressed(time)
+        return State(time, x.reshape(-1), np.zeros(x.size))
+
+    def equilibrium(self, **settings: object) -> Equilibrium:
+        return Equilibrium(self.system, replace(EquilibriumSettings(length=LONG), **settings), threads=1)  # type: ignore[arg-type]
+
+    def onset(self) -> float:
+        equilibrium, low, high = self.equilibrium(), 0.5, 1.5
+        for _ in range(12):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if equilibrium.stable_at(self.state(middle)) else (low, middle)
+        return 0.5 * (low + high)
+
+
+def test_a_strip_buckles_at_eulers_load() -> None:
+    """To second order in the edge; the strain itself, 3e-4, is below that."""
+    coarse, fine = (abs(Strip(columns).onset() - 1.0) for columns in (12, 24))
+    assert fine < 0.01 and fine < 0.4 * coarse
+
+
+def test_a_pressed_strip_is_not_left_on_its_ridge() -> None:
+    strip = Strip(16)
+    flat = strip.equilibrium(stable=False).find(strip.state(2.0))
+    assert flat.outcome is Outcome.CONVERGED and not flat.stats["stable"]
+    assert np.ptp(flat.value.q.reshape(-1, 3)[:, strip.flat]) < 1e-9
+    bent = strip.equilibrium().find(strip.state(2.0))
+    assert bent.outcome is Outcome.CONVERGED and bent.stats["stable"] and bent.stats["ridges"] == 1
+    assert bent.stats["energy"] < flat.stats["energy"]
+    # An inextensible half-sine of height a over L is shorter by (π a/2L)²: what is left of the strain beyond Euler's.
+    height = np.ptp(bent.value.q.reshape(-1, 3)[:, strip.flat])
+    assert height == pytest.approx(2.0 * LONG / np.pi * np.sqrt(strip.euler), rel=0.02)
+
+
+@pytest.mark.parametrize("thick", [2e-4, 1e-3, 5e-3])
+@pytest.mark.parametrize("load", [1.02, 4.5])
+def test_thin_strips_bend_a_billion_times_more_easily_than_they_stretch(thick: float, load: float) -> None:
+    strip = Strip(24, thick)
+    found = strip.equilibrium().find(strip.state(load))
+    assert found.outcome is Outcome.CONVERGED and found.stats["stable"] and found.stats["iterations"] < 20
+    expected = 2.0 * LONG / np.pi * np.sqrt((load - 1.0) * strip.euler)  # the mesh's own load is off by 0.4 % or so
+    height = np.ptp(found.value.q.reshape(-1, 3)[:, strip.flat])
+    assert height == pytest.approx(expected, rel=0.15 if load < 1.1 else 0.02)
+
+
+def test_conditions_that_contradict_each_other_are_told() -> None:
+    strip = Strip(12)
+    end = int(np.flatnonzero(strip.mesh.rest[:, strip.along] < 1e-9)[0])
+    row = pin_jacobian(np.array([end]), np.array([strip.flat]), strip.mesh.point_count)
+    mass = strip.system.mass.lumped
+    other = LinearConstraint(row, lambda time: np.array([0.03]), lambda time: np.ones(1), felt_mass(row, mass))
+    system = replace(strip.system, constraints=(*strip.system.constraints, other))
+    found = Equilibrium(system, EquilibriumSettings(length=LONG), threads=1).find(strip.state(0.5))
+    assert found.outcome is Outcome.CONDITIONS_CONFLICT and found.evidence["missed"] == pytest.approx(0.015, rel=0.01)
+
+
+def test_conditions_that_are_not_hard_are_refused() -> None:
+    strip = Strip(12)
+    hard = strip.system.constraints[0]
+    assert isinstance(hard, LinearConstraint)
+    rows = hard.jacobian.shape[0]
+    soft = replace(hard, strength=lambda time: np.full(rows, 0.5))
+    system = replace(strip.system, constraints=(soft, *strip.system.constraints[1:]))
+    with pytest.raises(InputError, match="on hard conditions only"):
+        Equilibrium(system, threads=1).find(strip.state(0.0))
+
+
+def test_a_crushed_beginning_is_no_end() -> None:
+    """Its Hessian has a diagonal below zero: the measure of what is added must not."""
+    strip = Strip(12)
+    found = strip.equilibrium().find(strip.state(0.5), 0.7 * strip.mesh.rest)
+    assert found.outcome is Outcome.CONVERGED and found.stats["stable"]
+
+
+def test_what_nothing_holds_is_said_so() -> None:
+    strip = Strip(12)
+    free = replace(strip.system, constraints=strip.system.constraints[1:])
+    found = Equilibrium(free, EquilibriumSettings(length=LONG), threads=1).find(strip.state(0.0))
+    assert not found.outcome.usable and "nothing holds the body in place" in str(found.evidence[WHY])
+
+
+def test_the_moment_is_the_one_asked_for_and_angles_are_remembered() -> None:
+    strip = Strip(12)
+    found = strip.equilibrium().find(strip.state(1.0 / 3.0))
+    x = found.value.q.reshape(-1, 3)
+    ends = np.flatnonzero(strip.mesh.rest[:, strip.along] > LONG - 1e-9)
+    assert x[ends, strip.along] == pytest.approx(1.0 - strip.euler / 3.0, abs=1e-12)  # 1e-10 s late at most
+    assert set(found.value.memory) >= set(strip.system.remember(strip.state(0.0)))
+
+
+def test_before_the_onset_it_stays_flat_and_is_stable() -> None:
+    strip = Strip(16)
+    found = strip.equilibrium().find(strip.state(0.5))
+    assert found.outcome is Outcome.CONVERGED and found.stats["stable"] and found.stats["ridges"] == 0
+    assert np.abs(found.stats["residual"]).max() < 1e-12
+
+
+def test_a_search_that_is_cut_short_says_so() -> None:
+    strip = Strip(16)
+    assert strip.equilibrium(limit=3).find(strip.state(2.0)).outcome is Outcome.NOT_CONVERGED

@@ -1,0 +1,103 @@
+"""A skin on a slab: waves as long and as high as theory has them, from the strain on at which it has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bunraku import InputError, read_animation
+from bunraku.bench.wavelength import run
+from bunraku.direction.wrinkle import Skin
+from bunraku.materials import SkinOnSoft
+from bunraku.scenes.slab import ROWS, Slab, dominant_wavelength, press
+
+LAYERS = SkinOnSoft(thickness=4e-3, young=1e7, under=1e5)
+"""waves of 81 mm: six in half a metre"""
+
+
+def test_a_flat_skin_loses_its_balance_at_the_onset() -> None:
+    """K + b k² touches the half-space's Ē k/2 at k_c from above, so that is where it buckles first. Theory knows no
+    strain; here it is 2.4 % when that happens, and the mesh has sixteen edges a wave."""
+    slab = Slab(LAYERS, per_wave=16.0)
+    assert slab.onset() == pytest.approx(LAYERS.onset, rel=0.03)
+    assert Slab(LAYERS, per_wave=16.0, pressed=0.9).onset() == np.inf
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("poisson", [0.0, 0.3, 0.45])
+def test_onsets_come_nearer_with_finer_meshes_whatever_poissons_ratio(poisson: float) -> None:
+    """At half a percent of strain, where theory holds."""
+    layers = SkinOnSoft(2e-3, 1e8, 1e5, poisson, poisson)
+    coarse, fine = (abs(Slab(layers, per_wave=many).onset() / layers.onset - 1.0) for many in (12.0, 24.0))
+    assert fine < 0.5 * coarse and fine < 0.015
+
+
+@pytest.mark.slow
+def test_waves_are_as_long_and_as_high_as_theory_has_them_whatever_the_spacing() -> None:
+    for spacing in (1.5, 3.0):
+        pressed = press(Slab(LAYERS, per_wave=12.0, spacing=spacing, steps=6))
+        assert pressed.converged
+        assert pressed.wavelength == pytest.approx(LAYERS.wavelength, rel=0.1)
+        assert pressed.amplitude == pytest.approx(LAYERS.amplitude(pressed.slab.strain(1.0)), rel=0.1)
+
+
+@pytest.mark.slow
+def test_without_the_foundation_the_spacing_decides() -> None:
+    """Whatever the materials say: the thesis's way, kept for comparison."""
+    thin = SkinOnSoft(thickness=2e-3, young=1e7, under=1e5)
+    near, far = (press(Slab(thin, per_wave=8.0, spacing=spacing, foundation=False, steps=4)) for spacing in (0.64, 1.5))
+    assert near.converged and far.converged
+    assert far.wavelength > 1.5 * near.wavelength and near.wavelength > 1.1 * thin.wavelength
+
+
+def test_a_rigid_motion_makes_no_wrinkles() -> None:
+    slab = Slab(LAYERS, per_wave=8.0)
+    turn, _ = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))
+    turn *= np.sign(np.linalg.det(turn))
+    moved = slab.mesh.rest @ turn.T + [0.3, -0.2, 0.5]
+    skin = Skin(slab.mesh, LAYERS, lambda time: moved, slab.skin.tests)
+    found = skin.at(0.0, moved + 1e-4 * np.random.default_rng(4).normal(size=moved.shape))
+    assert found.outcome.usable
+    assert found.value.q.reshape(-1, 3) == pytest.approx(moved, abs=1e-9 * slab.length)
+
+
+def test_a_spectrum_finds_a_sine() -> None:
+    x = np.linspace(0.0, 0.5, 401)
+    assert dominant_wavelength(np.sin(2 * np.pi * x / 0.037), x[1]) == pytest.approx(0.037, rel=2e-3)
+    assert np.isnan(dominant_wavelength(np.zeros(40), 0.1))
+
+
+def test_the_mesh_is_flat_longest_along_x_and_fine_enough() -> None:
+    slab = Slab(LAYERS, per_wave=16.0)
+    wide = np.ptp(slab.mesh.rest, axis=0)
+    assert wide[0] == pytest.approx(0.5) and wide[1] == 0.0 and 0.0 < wide[2] < wide[0]
+    many = Slab(SkinOnSoft(4e-3, 1e9, 1e5), rows=57)
+    assert np.ptp(many.mesh.rest[:, 0]) > np.ptp(many.mesh.rest[:, 2]) > 0.0
+    assert slab.length / slab.columns <= LAYERS.wavelength / 16.0
+
+
+def test_slabs_that_tell_nothing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="so thin that its waves are too short"):
+        Slab(SkinOnSoft(1e-6, 1e7, 1e5))
+    with pytest.raises(InputError, match="so soft that it would have to be pressed too far"):
+        Slab(SkinOnSoft(1e-3, 1e5, 1e5))
+    with pytest.raises(InputError, match="not a USD file"):
+        list(run(out=tmp_path / "slab.obj"))
+    with pytest.raises(InputError, match="pressed must be a number"):
+        Slab(LAYERS, pressed=-1.0)
+    with pytest.raises(InputError, match="no such folder"):
+        list(run(out=tmp_path / "none" / "slab.usdc"))
+
+
+@pytest.mark.slow
+def test_one_slab_is_written_for_others_to_measure(tmp_path: Path) -> None:
+    out = tmp_path / "slab.usdc"
+    row = list(run(thickness=4e-3, ratio=100.0, out=out, per_wave=8.0))[-1]
+    written = read_animation(out)
+    assert written.points[0] == pytest.approx(written.mesh.rest, abs=1e-7)
+    heights = written.points[-1][:, 1].reshape(-1, ROWS)[:, ROWS // 2]
+    measured = dominant_wavelength(heights, float(written.mesh.rest[ROWS, 0]))
+    assert f"{1e3 * measured:10.1f}" in row
+    assert np.ptp(written.points[-1][:, 0]) < np.ptp(written.points[0][:, 0])
