@@ -79,6 +79,13 @@ def test_a_ball_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     assert list(tmp_path.iterdir()) == [] and capfd.readouterr() == ("", "")
 
 
+@pytest.mark.skipif(not tetwild.draws_alike(), reason="fTetWild draws the order of insertion by lot on this platform")
+def test_the_same_surface_gives_the_same_body() -> None:
+    """Made twice, each time in a process of its own, with nothing kept."""
+    first, second = (tetrahedralise(BALL, edge=0.6) for _ in range(2))
+    assert first.rest.tobytes() == second.rest.tobytes() and np.array_equal(first.tets, second.tets)
+
+
 def test_edges_have_the_length_asked_for() -> None:
     """In metres: half the edge is about eight times the tetrahedra, wherever and however large the ball is."""
     counts = [len(tetrahedralise(TriMesh(1e-3 * FINE.rest + [5, 0, 0], FINE.faces), edge=e).tets) for e in (6e-4, 3e-4)]

@@ -45,7 +45,7 @@ def test_a_demo_of_a_body_is_written_and_runs(name: str, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_the_character_is_hit_on_the_head_and_its_soles_stay(tmp_path: Path) -> None:
-    """As painted on its surface: about the nodes that the scene's own hands find, whatever body the lot gave it."""
+    """As painted on its surface: about the nodes that the scene's own hands find, whatever body it was given."""
     shot, scene = write_demo("hit", tmp_path), _scene("hit")
     prepared = prepare_body(shot)
     (body,), (soles,) = prepared.bodies, prepared.pins

@@ -61,7 +61,7 @@ def test_a_body_is_sound_and_holds_its_surface(doll: SteeredScene) -> None:
 
 
 def test_a_body_that_came_out_nearer_to_itself_than_it_reaches_reaches_less(doll: SteeredScene) -> None:
-    """Bodies are filled by lot: no scene may depend on how near parts of their surface come to each other."""
+    """Where nodes are is left to fTetWild: no scene may depend on how near parts of a surface come to each other."""
     skin = TriMesh(doll.body.rest, doll.body.surface_faces)
     wide = replace(doll, edge=10.0 * doll.edge)
     assert wide.contact is not None and doll.contact is not None

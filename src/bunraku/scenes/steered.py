@@ -32,7 +32,7 @@ _BALANCE = 0.2
 class Hand:
     """Takes hold of all nodes in a box of the rest shape, scales, turns and moves them; one that does nothing holds.
 
-    A body is tetrahedralised by lot, so hands name places, not nodes.
+    Where nodes are is left to fTetWild, so hands name places, not nodes.
     """
 
     low: Triple
@@ -145,7 +145,7 @@ class SteeredScene:
 
     @cached_property
     def _reach(self) -> float:
-        """[m] over which it feels what it touches: less than usual where the body, made by lot, came out nearer to
+        """[m] over which it feels what it touches: less than usual where the body came out nearer to
         itself at rest than that. Contact finds that out where no reach is said."""
         usual = _REACH * self.edge
         if not self.itself:

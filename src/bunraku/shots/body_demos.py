@@ -102,7 +102,7 @@ def write_body_demo(name: str, folder: Path) -> None:
 
 @cache
 def _scene(name: str) -> SteeredScene:
-    """Made once: its body is filled by lot."""
+    """Made once: filling its body takes seconds."""
     return BODY_DEMOS[name].scene()
 
 

@@ -17,7 +17,7 @@ from .plan_demo_letter import LETTER
 from .shot import Shot
 
 RATE = 24.0
-_DRAWS, _NEAR_ENOUGH = 8, 0.03
+_TRIES, _NEAR_ENOUGH = 8, 0.03
 PLAN_DEMOS: dict[str, PlanDemo] = {**BLOCKS, **LETTER, **CACTUS}
 
 
@@ -46,16 +46,16 @@ def write_plan_demo(name: str, folder: Path) -> None:
 
 
 def filled(surface: TriMesh, demo: PlanDemo) -> TetMesh:
-    """The body of a demo. How many tetrahedra an edge makes is drawn by lot: where a number is asked for, it is drawn
-    again, with an edge that fits better, and the nearest is taken."""
+    """The body of a demo. How many tetrahedra an edge makes is not known before: where a number is asked for, it is
+    filled again, with an edge that fits better, and the nearest is taken."""
     edge, wanted = demo.edge, demo.tets
     body = best = tetrahedralise(surface, edge=edge)
     if wanted is None:
         return body
-    for _ in range(_DRAWS):
+    for _ in range(_TRIES):
         if abs(len(best.tets) / wanted - 1.0) <= _NEAR_ENOUGH:
             break
-        edge *= (len(body.tets) / wanted) ** (1.0 / 6.0)  # half-way: the next draw may err to the other side
+        edge *= (len(body.tets) / wanted) ** (1.0 / 6.0)  # half-way: the next may err to the other side
         body = tetrahedralise(surface, edge=edge)
         best = min(best, body, key=lambda one: abs(len(one.tets) - wanted))
     return best
