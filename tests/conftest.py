@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -22,8 +23,11 @@ settings.load_profile("bunraku")
 def pytest_configure() -> None:
     """Before any worker begins, kernels that call changed ones of other files are thrown away.
 
-    Bodies that tests make are kept apart from the user's own.
+    Bodies that tests make are kept apart from the user's own. A shell that runs the suite in the background lets it
+    ignore Ctrl-C, and all that it starts: tests that interrupt processes would wait for ever.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("BUNRAKU_CACHE", str(Path(tempfile.gettempdir()) / "bunraku-test-cache"))
     if "PYTEST_XDIST_WORKER" not in os.environ:
         forget_stale(Path(__file__).resolve().parents[1] / "src" / "bunraku")

@@ -210,7 +210,9 @@ def test_however_a_watched_run_is_left_it_keeps_its_exit_code(folder, served, si
 def test_impatient_signals_spoil_no_exit_code(folder, served):
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
     _over(run)
+    until = time.monotonic() + 60
     while run.process.poll() is None:  # from the first, which ends it, to the interpreter's own end
+        assert time.monotonic() < until
         run.process.send_signal(signal.SIGINT)
         time.sleep(0.002)
     _, err = run.process.communicate()
