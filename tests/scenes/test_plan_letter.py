@@ -65,6 +65,7 @@ def _planned(name: str, body: TetMesh, folder: Path) -> Chain:
     return motion
 
 
+@cache  # asked for by every law
 def _seen(motion: Motion) -> Array:
     """(t, n, 3) the motion at many moments, its ends among them."""
     return motion.frames(np.linspace(0.0, motion.duration, MOMENTS)).animation.points

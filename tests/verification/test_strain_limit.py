@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ def largest_strain(mesh: bk.TriMesh, x: np.ndarray) -> Vector:
     return np.sqrt(1.0 + e[:, 0] + e[:, 1] + 2.0 * radius) - 1.0
 
 
+@cache  # two tests look at the same fall
 def hung(limit: float | None) -> tuple[float, bk.Take]:
     """The largest strain of any face on any frame of a fall from flat, and the take."""
     mesh = sheet(10, 10, length=1.0)
