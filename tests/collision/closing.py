@@ -128,13 +128,15 @@ def boxes(
     return Closing(shell, when, [high, low])
 
 
-def balls(n: int = 12, frames: int = 25, deep: float = 0.02, radius: float = 0.08) -> Closing:
+def balls(
+    n: int = 12, frames: int = 25, deep: float = 0.02, radius: float = 0.08, edge: float | None = None
+) -> Closing:  # fmt: skip
     """Two balls; one is to the side of the other."""
     shell = sheet(n, n, length=SIZE)
     middle, when = shell.rest.mean(axis=0), times(frames)
     half = there_and_back(0.06, -deep, when[-1])
     up, aside = np.array([0.0, 0.0, 1.0]), np.array([0.015, 0.005, 0.0])
-    mesh = sphere([0.0, 0.0, 0.0], radius)
+    mesh = sphere([0.0, 0.0, 0.0], radius, edge)
     high = Obstacle(mesh, lambda t: mesh.rest + middle + aside + (half(t) + radius) * up, "high")
     low = Obstacle(mesh, lambda t: mesh.rest + middle - aside - (half(t) + radius) * up, "low")
     return Closing(shell, when, [high, low])
