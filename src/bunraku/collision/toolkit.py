@@ -21,6 +21,7 @@ import numpy as np
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from bunraku.geometry import faces_through, intersecting_faces
 
+from .along import seen_along
 from .parts import Meeting
 from .sewn import Sewn
 from .sliding import free_shares
@@ -196,6 +197,7 @@ class Pairing:
         self._sewn = sewn if sewn is not None and len(sewn) else None
         self._movable, self._among_movable = movable, among_movable
         rest, movable = rest[self.taken], int(np.count_nonzero(self.taken < movable))
+        self._own = movable
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
         filters = []
@@ -333,8 +335,9 @@ class Pairing:
 
     def _on_the_way(self, x: Points, end: Points) -> Any:
         """Elements that may come near between x and `end`."""
-        found = ipctk.Candidates()
-        found.build(self.mesh, x, end, 0.5 * self.gap)
+        found, ways = ipctk.Candidates(), seen_along(x, end, self._own)
+        begin, stop = np.asfortranarray(ways.begin), np.asfortranarray(ways.end)
+        found.build(self.mesh, begin, stop, 0.5 * self.gap * ways.farther + ways.off)
         self._leave_out_neighbours(found)
         return found
 
