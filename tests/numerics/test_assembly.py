@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from bunraku.contracts import Array, Integers, Stencil
-from bunraku.numerics import Pattern, Scatter, SymmetricProduct, default_threads, use_threads
+from bunraku.numerics import Pattern, Scatter, SymmetricProduct, default_threads, distinct, use_threads
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -192,3 +192,8 @@ def test_a_pattern_of_single_coordinates_has_no_room_for_a_block() -> None:
     assert pattern.add_blocks(values, np.array([[0, 1]]), block[None]) == 1
     expected = np.kron(np.diag([2.0, 2.0, 0.0]), np.outer(direction, direction))
     assert unpacked(pattern, values) == pytest.approx(expected, abs=0.0)
+
+
+@given(st.lists(st.integers(0, 2**40), max_size=30))
+def test_distinct_numbers_are_those_of_a_set_in_order(numbers: list[int]) -> None:
+    assert distinct(np.array(numbers, dtype=np.int64)).tolist() == sorted(set(numbers))

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from bunraku.contracts import Array, Flags, Integers, Points, Vector
+from bunraku.numerics import distinct
 
 from .barrier import bend, height, slope
 from .toolkit import Pairs
@@ -119,7 +120,7 @@ def pairs_within(corners: Integers, count: int) -> Integers:
     first, second = np.triu_indices(corners.shape[1])
     both = np.sort(np.stack([corners[:, first].reshape(-1), corners[:, second].reshape(-1)], axis=1), axis=1)
     both = both[(both[:, 0] >= 0) & (both[:, 1] < count)]
-    keys = np.unique(both[:, 0] * count + both[:, 1])
+    keys = distinct(both[:, 0] * count + both[:, 1])
     return np.stack([keys // count, keys % count], axis=1)
 
 

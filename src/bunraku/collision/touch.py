@@ -238,8 +238,8 @@ class Touch:
     def likely(self, x: Points) -> Integers:
         """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""
         points = self._points(x, 0.0)
-        near = [pairing.near(points[:size], _LIKELY * pairing.reach).pairs() for pairing, size in self._pairings]
-        corners = [np.zeros((0, 4), np.int64), *(pairs.corners for pairs in near)]
+        near = [pairing.near(points[:size], _LIKELY * pairing.reach).corners() for pairing, size in self._pairings]
+        corners = [np.zeros((0, 4), np.int64), *near]
         corners += [gaps.corners for gaps in self._gaps(self._at(x, 0.0))]
         corners += [gaps.corners for gaps, _, _, _ in self._rubbings()]
         corners += [self._held.corners, self.slowed.corners]

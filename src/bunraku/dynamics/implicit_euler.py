@@ -31,7 +31,7 @@ from bunraku.contracts import (
     Stencil,
     Vector,
 )
-from bunraku.numerics import FactorisationError, SaddleSystem, choose
+from bunraku.numerics import FactorisationError, SaddleSystem, choose, distinct
 
 from .apart import minimise_apart
 from .frozen import Frozen, Stacked, Watched
@@ -306,5 +306,7 @@ class ImplicitEuler:
 def _with_room(before: Integers, likely: Integers) -> Integers:
     """(p, 2) both, in order: surfaces that slide come back to pairs they had. What has grown to three times what is
     likely now is forgotten."""
-    both = np.unique(np.concatenate([before, likely]), axis=0)
+    both, most = np.concatenate([before, likely]), 1 + max(before.max(initial=0), likely.max(initial=0))
+    keys = distinct(both[:, 0] * most + both[:, 1])
+    both = np.stack([keys // most, keys % most], axis=1)
     return both if len(both) <= _MOST_ROOM * len(likely) else likely

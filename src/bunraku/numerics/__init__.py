@@ -7,6 +7,7 @@ from . import threads as threads  # first: it quiets idle threads before any lib
 from .assembly import Pattern as Pattern
 from .assembly import Scatter as Scatter
 from .assembly import SymmetricProduct as SymmetricProduct
+from .assembly import distinct as distinct
 from .eigenpairs import Eigenpairs as Eigenpairs
 from .eigenpairs import lowest_eigenpairs as lowest_eigenpairs
 from .eigenpairs import upper_triangle as upper_triangle
