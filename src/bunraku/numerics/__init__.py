@@ -13,6 +13,7 @@ from .eigenpairs import upper_triangle as upper_triangle
 from .factorisation import choose as choose
 from .factorisation import installed as installed
 from .jacobi import signed_svds as signed_svds
+from .krylov import gmres_rows as gmres_rows
 from .least_squares import SquaresSettings as SquaresSettings
 from .least_squares import gauss_newton as gauss_newton
 from .pardiso import FactorisationError as FactorisationError

@@ -26,6 +26,7 @@ from .ground import (
     with_touches,
 )
 from .keys import SAME_TIME, Key
+from .looking import Heights, looked_at
 from .motion import Motion
 from .nodes import Ends, Nodes, node_times
 from .place import Place
@@ -76,8 +77,8 @@ def solve(
     report = report_of(asked, found.solution, found.spline, spent)
     if ground is not None:
         times = moments_of(duration, body.mesh.point_count)
-        points = posed(body, place, found.spline, times) if found.seen is None else found.seen
-        report |= ground_facts(body, times, points, ground)
+        seen = looked_at(body, place, found.spline, times, ground) if found.seen is None else found.seen
+        report |= ground_facts(body, seen, ground)
         if not report["above_ground"]:
             report |= {"met": False, "sentences": [*report["sentences"], ground_sentence(report)]}
     return Motion(body, found.spline, tuple(keys), report, place)
@@ -90,8 +91,8 @@ class Planned:
     problem: Problem
     solution: Solution[Vector]
     spline: WigglySpline
-    seen: Array | None = None
-    """(t, n, 3) at the moments looked at, where it was looked at already"""
+    seen: Heights | None = None
+    """how high it is, where it was looked at already"""
 
 
 def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, ground: float) -> Planned:
@@ -101,10 +102,10 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     level, touches = ground + LIFT * ALLOWED * body.mesh.size, list[Touch]()
     best, least = found, np.inf
     for left in range(_ROUNDS, -1, -1):
-        points = posed(body, place, found.spline, times)
-        if (deep := deepest(body, points, ground)) < least:
-            best, least = replace(found, seen=points), deep
-        more = dips(body, times, points, ground)
+        seen = looked_at(body, place, found.spline, times, ground)
+        if (deep := deepest(seen, ground)) < least:
+            best, least = replace(found, seen=seen), deep
+        more = dips(body, seen, ground)
         if not more or not left:
             break
         touches = merged(touches, more, _NEAR * duration)
@@ -118,11 +119,6 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
         pushed = pressing(problem, len(touches), solution.value)
         touches = [one for one, stays in zip(touches, pushed, strict=True) if stays]
     return best
-
-
-def posed(body: Reduced, place: Place, spline: WigglySpline, times: Vector) -> Array:
-    """(t, n, 3) of the world at times (t,)."""
-    return place.points(body.mesh.rest + body.displacements(spline(times).position), times)
 
 
 def _spline(problem: Problem, z: Vector) -> WigglySpline:
