@@ -81,5 +81,5 @@ def _shares(small: Array, length: float) -> tuple[Array, float]:
     """(n,) shares of the images that leave least, and the length of that."""
     goal = np.zeros(len(small))
     goal[0] = length
-    found = np.linalg.lstsq(small, goal, rcond=None)[0]
+    found: Vector = np.asarray(np.linalg.lstsq(small, goal, rcond=None)[0], dtype=np.float64)
     return found, float(np.linalg.norm(goal - small @ found))

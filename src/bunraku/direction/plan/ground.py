@@ -26,6 +26,8 @@ ALLOWED = 1e-3
 """share of the body's size that a vertex may be below the ground"""
 LIFT = 0.25
 """of what is allowed, that a touching vertex is asked to be above the ground: between moments it dips a little"""
+HASTY = "what dipped below the ground was lifted, but the search for the motion that does so had not converged"
+"""what is told then"""
 _MOMENTS = 12
 """that are looked at in a tenth of a second"""
 _MOST_MOMENTS, _LEAST_MOMENTS, _MOST_NUMBERS = 20_000, 200, 20_000_000
@@ -144,7 +146,8 @@ def ground_facts(body: Reduced, seen: Heights, level: float) -> dict[str, Any]:
     k, allowed = int(depth.argmax()), ALLOWED * body.mesh.size
     below = max(float(depth[k]), 0.0)
     return {
-        "below_ground": below, "lowest_at": float(seen.times[k]), "allowed_below": allowed, "above_ground": below <= allowed
+        "below_ground": below, "lowest_at": float(seen.times[k]), "allowed_below": allowed,
+        "above_ground": below <= allowed,
     }  # fmt: skip
 
 

@@ -102,8 +102,8 @@ def take_off(body: Reduced, x: Points, v: Points, turn: Array, turns: Array, gra
 
 def _upright(body: Reduced, away: Points, pivot: Vector, turn: Array, linear: Array) -> tuple[Points, Array, Array]:
     """(n, 3) the displacement, and (3, 3) the turn of the frame in which it has no linearised turn (n, 3, 3), of a pose
-    `away` (n, 3) from the centre of mass: by Newton's method on three numbers. Also about (3, n, 3) how it changes where
-    what it means turns about x, y and z."""
+    `away` (n, 3) from the centre of mass: by Newton's method on three numbers. Also, about, (3, n, 3) how it changes
+    where what it means turns about x, y and z."""
     start, before, turns_by = None, np.inf, np.zeros((3, *away.shape))
     for _ in range(_ROUNDS):
         own = away @ turn + pivot

@@ -68,7 +68,7 @@ def _near(heights: Array, level: float) -> Flags:
     bends = np.concatenate([bends[:1], bends[:1], bends, bends[-1:], bends[-1:]])
     around = np.maximum(np.maximum(bends[:-3], bends[1:-2]), np.maximum(bends[2:-1], bends[3:]))
     lowest = np.minimum(heights[:-1], heights[1:]) - _SAFE * around
-    return (lowest <= level).any(axis=1)
+    return np.asarray((lowest <= level).any(axis=1))
 
 
 def _heights(body: Reduced, place: Place, spline: WigglySpline, times: Vector, vertices: Integers) -> Array:

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from bunraku.contracts import Array, Outcome, Solution, Vector
-from bunraku.numerics import SquaresSettings, WigglySpline, gauss_newton
+from bunraku.numerics import SquaresSettings, WigglySpline, gauss_newton, gram
 
 from .ground import (
     ALLOWED,
+    HASTY,
     LIFT,
     Touch,
     deepest,
@@ -81,6 +82,8 @@ def solve(
         report |= ground_facts(body, seen, ground)
         if not report["above_ground"]:
             report |= {"met": False, "sentences": [*report["sentences"], ground_sentence(report)]}
+        if found.problem is not problem and found.solution.outcome is Outcome.NOT_CONVERGED:
+            report["sentences"] = [*report["sentences"], HASTY]
     return Motion(body, found.spline, tuple(keys), report, place)
 
 
@@ -164,7 +167,7 @@ def straight(problem: Problem) -> Solution[Vector]:
     """Of a problem without warp, which is linear: one system, what must be met exactly eliminated."""
     squares = problem.squares
     point = squares.at(np.zeros(problem.nodes.dimension))
-    matrix = squares.hessian + (point.jacobian.T * point.weights) @ point.jacobian
+    matrix = squares.hessian + gram(point.jacobian, point.weights)
     own = np.diagonal(matrix)
     # What neither a key nor the motion's cost sees, but for rounding, stays where it is.
     seen, hard = own > _UNSEEN * own.max(initial=0.0), np.abs(point.conditions).max(axis=0, initial=0.0)
