@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bunraku.contracts import InputError
-from bunraku.direction.plan import Key, Motion, plan
+from bunraku.contracts import InputError, Outcome
+from bunraku.direction.plan import Key, Motion, plan, solving
 from bunraku.direction.plan.ground import ALLOWED, moments_of
+from bunraku.direction.plan.looking import looked_at
 from bunraku.direction.steer import Grip
 from bunraku.geometry import tet_bar
 
@@ -77,3 +78,25 @@ def test_a_ground_that_cannot_be_kept_makes_nothing_worse() -> None:
 def test_the_ground_of_a_long_motion_is_looked_at_at_so_many_moments_only() -> None:
     assert len(moments_of(1.0, 100)) == 121
     assert len(moments_of(1e5, 100)) == 20_001 and len(moments_of(1e5, 10**5)) == 201
+
+
+def test_a_lifted_motion_that_did_not_converge_says_so(free: Motion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "_LIMIT", 1)
+    report = swung(0.5 * lowest(free)).report
+    assert report["outcome"] is Outcome.NOT_CONVERGED
+    assert any("the ground" in text and "had not converged" in text for text in report["sentences"]), report[
+        "sentences"
+    ]
+
+
+@pytest.mark.parametrize("share", [-0.5, 0.3, 0.9, 1.2])
+def test_a_first_look_misses_nothing_below_the_ground(free: Motion, share: float) -> None:
+    """At all moments at which something is below the level heights are those of the motion itself."""
+    level, times = share * lowest(free), moments_of(1.0, BAR.point_count)
+    seen = looked_at(free.body, free.place, free.spline, times, level)
+    true = np.array([free.points(time)[seen.vertices, 1] for time in times])
+    below = (true <= level).any(axis=1)
+    np.testing.assert_allclose(seen.values[below], true[below], atol=1e-12)
+    assert (seen.values[~below] > level).all()
+    closely = np.abs(seen.values - true).max(axis=1) < 1e-12
+    assert share < 1.0 or closely.mean() < 0.5  # of a level that is far below little is looked at

@@ -302,6 +302,17 @@ def test_several_bodies_have_files_and_sentences_of_their_own(folder: Path) -> N
     assert np.abs(post[16] - post[0]).max() > 0.1
 
 
+def test_each_of_several_bodies_is_told_by_how_much_it_shrinks(folder: Path) -> None:
+    """One is crushed, the other leans: the sum of both would say too little, and not of which."""
+    write_bar(folder, "post", (1.0, 0.0, 0.0))
+    crush = {"frame": 13, "region": "head", "move": [0.0, -1.2, 0.0], "rotate": [0.0, 150.0, 0.0]}
+    report = planned(folder, keys=[LEAN], others={"post": bar("post", keys=[crush])}).run().report
+    change = report.arrays["volumes"] / BAR.volumes.sum() - 1.0
+    (told,) = [one for one in report.sentences if "of the volume at rest" in one.text]
+    assert told.text.startswith("post ") and f"{100 * np.abs(change[:, 1]).max():.0f} %" in told.text
+    np.testing.assert_allclose(report.arrays["volumes"].sum(axis=1), report.arrays["volume"])
+
+
 def test_obstacles_are_seen_but_not_felt(folder: Path) -> None:
     wall = {"role": "obstacle", "source": {"plane": {"point": [0.35, 0, 0], "normal": [-1, 0, 0]}}}
     alone, beside = planned(folder, keys=[LEAN]), planned(folder, keys=[LEAN], others={"wall": wall})

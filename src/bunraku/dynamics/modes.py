@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 
-from bunraku.contracts import Array, Flags, Integers, Points, Sparse, Vector, input_error, whole_number
+from bunraku.contracts import Array, Factorisation, Flags, Integers, Points, Sparse, Vector, input_error, whole_number
 from bunraku.numerics import choose, lowest_eigenpairs, upper_triangle
 
 _FREE = 1e-9  # share of the largest: a combination of rigid motions that moves fixed vertices by less leaves them alone
@@ -102,18 +103,28 @@ class LinearBody:
         out[self.fixed] = moved
         if not moved.any():
             return out
-        return _balanced(self, out.reshape(-1, 1), np.repeat(self.loose, 3)).reshape(out.shape)
+        return self._balance.displacements(out.reshape(-1, 1)).reshape(out.shape)
+
+    @cached_property
+    def _balance(self) -> _Balance:
+        """Of what is not fixed: poses are handed on to the same feet again and again."""
+        return _Balance.of(self, np.repeat(self.loose, 3))
 
     def rigid(self) -> Array:
         """(n, 3, r) M-orthonormal rigid motions, linearised, that leave fixed vertices alone; every part its own."""
+        return self._rigid
+
+    @cached_property
+    def _rigid(self) -> Array:
         graph = sparse.csr_array(self.stiffness)
         rows = np.repeat(np.arange(3 * len(self.rest)), np.diff(graph.indptr)) // 3
         links = sparse.coo_array(
             (np.ones(len(rows), dtype=bool), (rows, graph.indices // 3)), shape=2 * (len(self.rest),)
         )
         parts, label = connected_components(links, directed=False)
-        found = [self._rigid_of(label == part) for part in range(parts)]
-        return np.concatenate(found, axis=2)
+        found = np.concatenate([self._rigid_of(label == part) for part in range(parts)], axis=2)
+        found.setflags(write=False)
+        return found
 
     def _rigid_of(self, part: Flags) -> Array:
         """(n, 3, r) of one part: translations first, then rotations about its centre of mass, where all are free."""
@@ -200,29 +211,49 @@ def attachments(body: LinearBody, vertices: Integers | Sequence[int], *, threads
         )  # fmt: skip
     inner = np.repeat(body.loose, 3)
     inner[(3 * keyed[:, None] + np.arange(3)).reshape(-1)] = False
-    return _balanced(body, _moved_as_one(body, keyed), inner, threads).reshape(len(body.rest), 3, -1)
-
-
-def _balanced(body: LinearBody, prescribed: Array, inner: Flags, threads: int | None = None) -> Array:
-    """(3n, e) displacements as prescribed (3n, e), but in equilibrium at the `inner` (3n,) coordinates, without rigid
-    motion that leaves fixed vertices alone."""
     if not inner.any():
-        return prescribed
-    rigid = body.rigid()
-    rigid = rigid.reshape(3 * len(body.rest), rigid.shape[2])
-    felt = np.repeat(body.mass, 3)[:, None] * rigid
-    matrix = sparse.block_array(
-        [[body.stiffness[inner][:, inner], sparse.csr_array(felt[inner])], [sparse.csr_array(felt[inner].T), None]]
-    ) if rigid.shape[1] else body.stiffness[inner][:, inner]  # fmt: skip
-    factor = choose(threads=threads, pivoting=bool(rigid.shape[1]), positive=not rigid.shape[1])
-    indptr, indices, values = upper_triangle(sparse.csr_array(matrix))
-    factor.analyse(indptr, indices)
-    factor.factor(values)
-    right = np.concatenate([-(body.stiffness @ prescribed)[inner], -felt.T @ prescribed])
-    solved = factor.solve(np.ascontiguousarray(right.T))
-    solved += factor.solve(right.T - (matrix @ solved.T).T)
-    prescribed[inner] = solved[:, : int(inner.sum())].T
-    return prescribed
+        return _moved_as_one(body, keyed).reshape(len(body.rest), 3, -1)
+    balance = _Balance.of(body, inner, threads)
+    return balance.displacements(_moved_as_one(body, keyed)).reshape(len(body.rest), 3, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Balance:
+    """Static balance of some coordinates of a body, the others being told, without rigid motion that leaves fixed
+    vertices alone."""
+
+    stiffness: Sparse
+    inner: Flags
+    """(3n,) which are in balance"""
+    felt: Array
+    """(3n, r) masses times the rigid motions"""
+    matrix: Sparse
+    factor: Factorisation
+
+    @classmethod
+    def of(cls, body: LinearBody, inner: Flags, threads: int | None = None) -> _Balance:
+        """Factorised."""
+        rigid = body.rigid()
+        felt = np.repeat(body.mass, 3)[:, None] * rigid.reshape(3 * len(body.rest), rigid.shape[2])
+        matrix = body.stiffness[inner][:, inner]
+        if felt.shape[1]:
+            beside = sparse.csr_array(felt[inner])
+            matrix = sparse.block_array([[matrix, beside], [beside.T, None]])
+        factor = choose(threads=threads, pivoting=bool(felt.shape[1]), positive=not felt.shape[1])
+        indptr, indices, values = upper_triangle(sparse.csr_array(matrix))
+        factor.analyse(indptr, indices)
+        factor.factor(values)
+        return cls(body.stiffness, inner, felt, matrix, factor)
+
+    def displacements(self, prescribed: Array) -> Array:
+        """(3n, e) as prescribed (3n, e), but in balance."""
+        inner, matrix = self.inner, self.matrix
+        right = np.concatenate([-(self.stiffness @ prescribed)[inner], -self.felt.T @ prescribed])
+        solved = self.factor.solve(np.ascontiguousarray(right.T))
+        solved += self.factor.solve(right.T - (matrix @ solved.T).T)
+        out = prescribed.copy()
+        out[inner] = solved[:, : int(inner.sum())].T
+        return out
 
 
 def _moved_as_one(body: LinearBody, keyed: Integers) -> Array:

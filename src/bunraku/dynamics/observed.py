@@ -82,7 +82,7 @@ class Observed:
                 "functionals and modes must be of the body's vertices", where="observed",
                 got=f"{rows.shape}, {basis.shape}", allowed=f"(k, {warp.mesh.point_count})",
             )  # fmt: skip
-        shapes = _shapes(warp, basis, rows, tolerance) if tolerance > 0 and rows.shape[0] > FEW else None
+        shapes = _shapes(warp, basis, rows, tolerance) if tolerance > 0 and _many(rows.shape[0], basis) else None
         seen = rows.toarray() if shapes is None else (rows.T @ shapes).T
         groups = Groups.of(warp) if groups is None else groups
         carried = seen @ warp.spread
@@ -218,6 +218,12 @@ def observed_centre(warp: Warp, basis: Array, *, groups: Groups | None = None) -
     """Observe the centre of mass of the body [m]."""
     rows = sparse.csr_array(own_points((warp.mass / warp.mass.sum())[None]))
     return Observed.of(warp, basis, rows, groups=groups)
+
+
+def _many(functionals: int, basis: Array) -> bool:
+    """Whether there are more functionals than examples: else nearly all shapes over them are needed."""
+    modes = basis.shape[2]
+    return functionals > max(FEW, 4 + 3 * (modes + _EXAMPLES * (modes + 1)))
 
 
 def _shapes(warp: Warp, basis: Array, rows: Sparse, tolerance: float) -> Array | None:

@@ -8,17 +8,17 @@ Laplacian is ever factorised.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numba
 import numpy as np
-from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order
-from scipy.sparse.linalg import LinearOperator, gmres
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Array, Integers, Outcome, Points, Solution, Vector, input_error
-from bunraku.numerics import signed_svds
+from bunraku.contracts import Array, Integers, Outcome, Points, Solution, input_error
+from bunraku.numerics import gmres_rows, signed_svds
 
-from .unwarp_kernels import fill_inverses, fill_unmeant
+from .unwarp_kernels import fill_inverses, fill_meant, fill_tangents, fill_unmeant
 from .warp import Warp
 
 CLOSE = 1e-10
@@ -70,32 +70,37 @@ def _newton(warp: Warp, wanted: Points, u: Points) -> Solution[Points]:
     return Solution(u, outcome, {"iterations": rounds, "missed": far}, {"vertex": worst})
 
 
-def unwarped_speeds(warp: Warp, u: Points, velocities: Points, *, share: float = 1e-12) -> Points:
-    """(n, 3) v with DW(u) v = velocities (n, 3) [m/s] at the vertices that are not fixed, up to a share of them."""
+def unwarped_speeds(
+    warp: Warp, u: Points, velocities: Array, *, share: float = 1e-12, start: Array | None = None
+) -> Array:  # fmt: skip
+    """(n, 3) v with DW(u) v = velocities (n, 3) [m/s] at the vertices that are not fixed, up to a share of them; or
+    several, (r, n, 3), at once. `start` are some near them."""
     wanted = velocities.astype(np.float64)
-    wanted[warp.fixed] = 0.0
-    return _solved(warp, u, wanted, share)
+    wanted[..., warp.fixed, :] = 0.0
+    return _solved(warp, u, wanted, share, start)
 
 
-def _solved(warp: Warp, u: Points, wanted: Points, share: float) -> Points:
-    """x with DW(u) x = wanted up to a share of it."""
-    own, shape, size = warp.numbers(u), u.shape, u.size
-    inverses = np.empty((len(own), 4, 3, 3))
+def _solved(warp: Warp, u: Points, wanted: Array, share: float, start: Array | None = None) -> Array:
+    """x with DW(u) x = wanted, (n, 3) or (r, n, 3), up to a share of it."""
+    own, size = warp.numbers(u), u.size
+    inverses, tangents = np.empty((len(own), 4, 3, 3)), np.empty((len(own), 3, 3, 3))
     fill_inverses(own, inverses)
-    local = np.empty((len(own), 4, 3))
+    fill_tangents(own, tangents)
 
-    def forward(x: Vector) -> Vector:
-        return warp.velocities(u, x.reshape(shape)).reshape(-1)
+    def summed(fill: Callable[..., None], rows: Array, known: Array) -> Array:
+        fields, asked = rows.reshape(-1, *u.shape), np.empty((len(rows), *u.shape))
+        local = np.empty((len(own), 4, 3))
+        for k, field in enumerate(fields):
+            fill(np.ascontiguousarray(field), warp.mesh.tets, warp.gradients, warp.volumes, known, local)
+            asked[k] = warp.scattered(local)
+        return warp.integrated(asked, fields).reshape(rows.shape)
 
-    def backward(y: Vector) -> Vector:
-        like = np.ascontiguousarray(y.reshape(shape))
-        fill_unmeant(like, warp.mesh.tets, warp.gradients, warp.volumes, inverses, local)
-        return warp.integrated(warp.scattered(local), like).reshape(-1)
-
-    operator = LinearOperator((size, size), matvec=forward, dtype=np.float64)  # type: ignore[call-arg]
-    nearly = LinearOperator((size, size), matvec=backward, dtype=np.float64)  # type: ignore[call-arg]
-    x, _ = gmres(operator, wanted.reshape(-1), rtol=share, atol=0.0, restart=_KRYLOV, maxiter=_RESTARTS, M=nearly)
-    return x.reshape(shape)
+    x = gmres_rows(
+        lambda rows: summed(fill_meant, rows, tangents), lambda rows: summed(fill_unmeant, rows, inverses),
+        wanted.reshape(-1, size), share, start=None if start is None else start.reshape(-1, size), vectors=_KRYLOV,
+        restarts=_RESTARTS,
+    )  # fmt: skip
+    return x.reshape(wanted.shape)
 
 
 def _gradients(warp: Warp, u: Points) -> Array:
@@ -130,14 +135,8 @@ def _tree(warp: Warp, turns: Array) -> tuple[Integers, Integers]:
 
     It begins, in every part, where the body is held, else at the one that is turned least.
     """
-    tets = warp.mesh.tets
+    tets, graph = warp.mesh.tets, warp.mesh.across
     count = len(tets)
-    corner = sparse.csr_array(
-        (np.ones(4 * count), (np.repeat(np.arange(count), 4), tets.reshape(-1))), shape=(count, warp.mesh.point_count)
-    )
-    shared = sparse.coo_array(corner @ corner.T)
-    across = shared.data > 2.5
-    graph = sparse.csr_array((shared.data[across], (shared.row[across], shared.col[across])), shape=(count, count))
     held = np.isin(tets, warp.fixed).sum(axis=1)
     ranked = np.lexsort([np.linalg.norm(turns, axis=1), -held])
     order, before, seen = [], np.full(count, -1), np.zeros(count, dtype=bool)

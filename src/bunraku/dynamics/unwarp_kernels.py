@@ -15,7 +15,18 @@ import numpy as np
 
 from bunraku.geometry.gradients import invert
 
-from .warp_kernels import CHUNK, gradient, left_jacobian, meant, push, rotation_functions, stretch_matrix
+from .warp_kernels import (
+    CHUNK,
+    gradient,
+    left_cross,
+    left_jacobian,
+    meant,
+    measure,
+    product,
+    push,
+    rotation_functions,
+    stretch_matrix,
+)
 
 _HAIR = 1e-12
 """added to what is inverted: a tetrahedron turned by 2π, or two of whose stretches cancel each other, has no inverse; a
@@ -49,6 +60,37 @@ def fill_inverses(own, out):
             for i in range(3):
                 for k in range(3):
                     out[t, 3, i, k] = g[i, 0] * out[t, 2, 0, k] + g[i, 1] * out[t, 2, 1, k] + g[i, 2] * out[t, 2, 2, k]
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def fill_tangents(own, out):
+    """(m, 3, 3, 3) R, G and J at nine numbers (m, 9): all that DG needs of a place."""
+    for chunk in numba.prange((len(own) + CHUNK - 1) // CHUNK):
+        change = np.empty((3, 3))
+        for t in range(chunk * CHUNK, min(len(own), (chunk + 1) * CHUNK)):
+            w = own[t]
+            functions = rotation_functions(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+            meant(w, functions, out[t, 0], change, out[t, 1])
+            left_jacobian(w, functions, out[t, 2])
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def fill_meant(v, tets, gradients, volumes, tangents, out):
+    """(m, 4, 3) what corners are asked by DG[v], times the volume, of v (n, 3); `tangents` as `fill_tangents`."""
+    for chunk in numba.prange((len(tets) + CHUNK - 1) // CHUNK):
+        d, change, turn, along, flat = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(9), np.empty(9)
+        for t in range(chunk * CHUNK, min(len(tets), (chunk + 1) * CHUNK)):
+            r, g, j = tangents[t, 0], tangents[t, 1], tangents[t, 2]
+            measure(v, tets[t], gradients[t], d, along)
+            for i in range(3):
+                turn[i] = j[i, 0] * along[0] + j[i, 1] * along[1] + j[i, 2] * along[2]
+            stretch_matrix(along, d)
+            product(r, d, change)
+            left_cross(turn, g, d)
+            for i in range(3):
+                for k in range(3):
+                    flat[3 * k + i] = change[i, k] + d[i, k]
+            push(flat, gradients[t], volumes[t], out[t])
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")

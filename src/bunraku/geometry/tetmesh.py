@@ -7,8 +7,9 @@ from functools import cached_property
 from weakref import WeakSet
 
 import numpy as np
+from scipy import sparse
 
-from bunraku.contracts import Faces, Flags, Integers, Points, Vector, input_error
+from bunraku.contracts import Faces, Flags, Integers, Points, Sparse, Vector, input_error
 
 from .connectivity import components, numbered
 from .topology import check_coordinates
@@ -73,6 +74,16 @@ class TetMesh:
     def part_count(self) -> int:
         """How many parts hang together."""
         return int(self.parts.max(initial=-1)) + 1
+
+    @cached_property
+    def across(self) -> Sparse:
+        """(m, m) CSR: an entry for each two tetrahedra that have a face in common, and for each and itself."""
+        count = len(self.tets)
+        places = np.repeat(np.arange(count), 4), self.tets.reshape(-1)
+        corner = sparse.csr_array((np.ones(4 * count), places), shape=(count, self.point_count))
+        shared = sparse.coo_array(corner @ corner.T)
+        near = shared.data > 2.5
+        return sparse.csr_array((shared.data[near], (shared.row[near], shared.col[near])), shape=(count, count))
 
     def with_rest(self, rest: Points) -> TetMesh:
         """The same tetrahedra with other rest positions (n, 3)."""

@@ -14,6 +14,7 @@ from .eigenpairs import upper_triangle as upper_triangle
 from .factorisation import choose as choose
 from .factorisation import installed as installed
 from .jacobi import signed_svds as signed_svds
+from .krylov import gmres_rows as gmres_rows
 from .least_squares import SquaresSettings as SquaresSettings
 from .least_squares import gauss_newton as gauss_newton
 from .pardiso import FactorisationError as FactorisationError
@@ -21,6 +22,7 @@ from .quasi_newton import bfgs as bfgs
 from .saddle import SaddleResult as SaddleResult
 from .saddle import SaddleSystem as SaddleSystem
 from .squares_model import SquaresProblem as SquaresProblem
+from .squares_model import gram as gram
 from .threads import default_threads as default_threads
 from .threads import one_blas_thread as one_blas_thread
 from .threads import use_threads as use_threads

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, qr
+from scipy import sparse
+from scipy.linalg import LinAlgError, eigh, qr
+from scipy.linalg.lapack import dpotrf, dpotrs  # type: ignore[attr-defined]
 
 from bunraku.contracts import Array, Flags, Vector, input_error
 
@@ -27,6 +29,7 @@ _LEAST_BEND = 1e-3  # share of the energy's own stiffness that a direction count
 _SADDLE = 1e-6  # of the energy's own stiffness: what bends down by more is no minimum
 _LEAST_PIVOT = 1e-15  # added to the unit diagonal: what no row and no energy sees stays where it is
 _MOST_DAMPING = 1e31
+_LARGE, _SPARSE = 100_000, 0.1  # numbers of a Jacobian from which zeros are looked for, and the share of others then
 _TINY = float(np.finfo(np.float64).tiny)
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -182,7 +185,7 @@ class SquaresModel:
 
     def __init__(self, problem: SquaresProblem, point: SquaresPoint, curvature: Array | None) -> None:
         """`curvature` (n, n), scaled by nothing, is used if given."""
-        matrix = problem.hessian + (point.jacobian.T * point.weights) @ point.jacobian
+        matrix = problem.hessian + gram(point.jacobian, point.weights)
         diagonal = np.diagonal(matrix)
         floor = _EPS * diagonal.max(initial=0.0)
         unit = 1.0 / np.sqrt(np.where(diagonal > floor, diagonal, max(floor, _TINY)))
@@ -272,7 +275,7 @@ class SquaresModel:
         added = np.diag(_LEAST_PIVOT * len(right) + damping * self.damped)
         try:
             added = added if self.along is None else self.along.T @ added @ self.along
-            found = cho_solve(cho_factor(matrix + added, lower=True), right)
+            found = _solved(matrix + added, right)
         except LinAlgError:  # semi-definite but for rounding, or indefinite by the rows' curvature: away from saddles
             values, vectors = self.bends
             found = vectors @ ((vectors.T @ right) / (np.maximum(np.abs(values), _LEAST_BEND) + damping))
@@ -291,7 +294,7 @@ class SquaresModel:
         """Where the model bends down: (n,) the direction in which it does most, as long as damping measures one, and by
         how much; None where this is a minimum but for rounding."""
         try:
-            cho_factor(self._projected + _LEAST_PIVOT * len(self._projected) * np.eye(len(self._projected)))
+            _factor(self._projected + _LEAST_PIVOT * len(self._projected) * np.eye(len(self._projected)))
             return None
         except LinAlgError:
             values, vectors = self.bends
@@ -318,7 +321,7 @@ class SquaresModel:
         rows[self.problem.hard], rows[~self.problem.hard] = self.point.conditions, self.point.jacobian
         stiffness = np.diagonal(self.problem.hessian)
         matrix = self.problem.hessian + np.diag(1e-9 * stiffness + _EPS * stiffness.max(initial=_TINY))
-        moved = cho_solve(cho_factor(matrix, lower=True), rows.T)
+        moved = _solved(matrix, rows.T)
         return 1.0 / np.maximum(np.einsum("mn,nm->m", rows, moved), _TINY)
 
     @cached_property
@@ -349,3 +352,24 @@ class SquaresModel:
         away = np.abs(self.point.missed) - np.maximum(1e-6 * lengths * self.size, self.problem.blurred[1])
         worst = int(np.argmax(away))
         return worst if away[worst] > 1e-12 * np.abs(self.point.missed).max() and away[worst] > 0.0 else None
+
+
+def gram(rows: Array, weights: Vector) -> Array:
+    """(n, n) rowsᵀ weights rows, of rows (m, n). Of many keys each sees one moment only: then nearly all are zeros."""
+    if rows.size < _LARGE or np.count_nonzero(rows) > _SPARSE * rows.size:
+        return (rows.T * weights) @ rows
+    some = sparse.csr_array(rows)
+    return (some.T @ (some * weights[:, None])).toarray()
+
+
+def _factor(matrix: Array) -> Array:
+    """(n, n) Cholesky's factor, in the lower triangle; LAPACK itself, for these are small and many."""
+    found, wrong = dpotrf(matrix, lower=1, clean=0)
+    if wrong:
+        raise LinAlgError("not positive definite")
+    return found
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    """(n,) or (n, k) of a positive definite matrix (n, n)."""
+    return dpotrs(_factor(matrix), right, lower=1)[0]

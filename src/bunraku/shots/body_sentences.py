@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.contracts import Array
 from bunraku.direction.steer import fetched, hard_collisions, turn_remedy
 
 from .prepared import Prepared
@@ -57,15 +58,26 @@ def shape_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
             "note", f"The {prepared.noun} {_is(prepared)} inside out in places on frames "
             f"{ranges(m.frames[inverted > 0])}: at most {most}; {advice}.", float(m.frames[worst]),
         )  # fmt: skip
-    change = volume / m.facts["volume"] - 1.0
-    worst = int(np.argmax(np.abs(change)))
-    if planned and abs(change[worst]) > CHANGED_VOLUME:  # a steered body's keys may ask for it
-        how = "shrink" if change[worst] < 0.0 else "swell"
-        how += "s" if len(prepared.written) == 1 else ""
-        yield Sentence(
-            "note", f"The {prepared.noun} {how} by up to {100 * abs(change[worst]):.0f} % of the volume at rest, at "
-            f"frame {m.frames[worst]:g}: linear modes that are bent far do.", float(m.frames[worst]),
-        )  # fmt: skip
+    if planned:  # a steered body's keys may ask for it
+        yield from _volume_sentences(m, volume)
+
+
+def _volume_sentences(m: Measured, volume: Array) -> Iterator[Sentence]:
+    """One for each body that shrinks or swells far: what one gains the other may lose, so they are not summed."""
+    each, names = m.arrays.get("volumes"), m.facts.get("objects", ())
+    if each is None or len(names) != each.shape[1]:
+        each, names = volume[:, None] / m.facts["volume"], ("The body",)
+    else:
+        each = each / np.array(m.facts["volumes"])
+    for name, share in zip(names, each.T, strict=True):
+        change = share - 1.0
+        worst = int(np.argmax(np.abs(change)))
+        if abs(change[worst]) > CHANGED_VOLUME:
+            how = "shrinks" if change[worst] < 0.0 else "swells"
+            yield Sentence(
+                "note", f"{name} {how} by up to {100 * abs(change[worst]):.0f} % of the volume at rest, at "
+                f"frame {m.frames[worst]:g}: linear modes that are bent far do.", float(m.frames[worst]),
+            )  # fmt: skip
 
 
 def _is(prepared: Prepared) -> str:

@@ -124,6 +124,7 @@ class PreparedPlan(Prepared):
         """What a report says once; how long it took is no part of it."""
         motions = [motion for one in self.plans for motion in one.motions]
         return {
+            **({} if self._alone else {"objects": [one.name for one in self.plans]}),
             KEYS: [fact for one in self.plans for fact in key_facts(one)],
             GROUNDS: [ground_facts(one) for one in self.plans if one.table.ground is not None],
             "modes": [int(one.report["modes"]) for one in motions],

@@ -17,6 +17,7 @@ from bunraku.contracts import Array, Points, Vector
 from bunraku.dynamics import Goal, Observed
 
 from .keys import Key
+from .looking import Heights
 from .place import Place
 from .problem import Problem, Row
 from .reduced import Reduced
@@ -25,6 +26,8 @@ ALLOWED = 1e-3
 """share of the body's size that a vertex may be below the ground"""
 LIFT = 0.25
 """of what is allowed, that a touching vertex is asked to be above the ground: between moments it dips a little"""
+HASTY = "what dipped below the ground was lifted, but the search for the motion that does so had not converged"
+"""what is told then"""
 _MOMENTS = 12
 """that are looked at in a tenth of a second"""
 _MOST_MOMENTS, _LEAST_MOMENTS, _MOST_NUMBERS = 20_000, 200, 20_000_000
@@ -108,19 +111,17 @@ def moments_of(duration: float, vertices: int) -> Vector:
     return np.linspace(0.0, duration, min(max(int(np.ceil(10 * _MOMENTS * duration)), 8), most) + 1)
 
 
-def deepest(body: Reduced, points: Array, level: float) -> float:
-    """[m] how far anything but what is fixed is below the ground at most, of points (t, n, 3)."""
-    return float((level - points[:, np.setdiff1d(body.mesh.surface_vertices, body.fixed), 1]).max())
+def deepest(seen: Heights, level: float) -> float:
+    """[m] how far anything but what is fixed is below the ground at most."""
+    return float((level - seen.values).max(initial=-np.inf))
 
 
-def dips(body: Reduced, times: Vector, points: Array, level: float) -> list[Touch]:
-    """Vertices that are deepest below the ground, each at the moment it is, from points (t, n, 3) at times (t,).
+def dips(body: Reduced, seen: Heights, level: float) -> list[Touch]:
+    """Vertices that are deepest below the ground, each at the moment it is.
 
     Of vertices beside each other only the deepest; the first and the last moment are what they are.
     """
-    skin = body.mesh.surface_vertices
-    skin = skin[~np.isin(skin, body.fixed)]
-    depth = level - points[:, skin, 1]
+    skin, depth = seen.vertices, level - seen.values
     found: list[Touch] = []
     inner = depth[1:-1]
     lowest = (inner >= depth[:-2]) & (inner > depth[2:]) & (inner > ALLOWED * body.mesh.size)
@@ -131,7 +132,7 @@ def dips(body: Reduced, times: Vector, points: Array, level: float) -> list[Touc
         near = any(abs(k - a) <= _MOMENTS // 2 and _close(body, int(skin[j]), int(skin[b])) for a, b in chosen)
         if not near and len(chosen) < _AT_ONCE:
             chosen.append((int(k), int(j)))
-            found.append(Touch(float(times[k + 1]), int(skin[j])))
+            found.append(Touch(float(seen.times[k + 1]), int(skin[j])))
     return found
 
 
@@ -139,14 +140,14 @@ def _close(body: Reduced, one: int, other: int) -> bool:
     return float(np.linalg.norm(body.mesh.rest[one] - body.mesh.rest[other])) < _APART * body.mesh.size
 
 
-def ground_facts(body: Reduced, times: Vector, points: Array, level: float) -> dict[str, Any]:
-    """How deep anything but what is fixed goes below the ground, of points (t, n, 3) at times (t,) [s], and when."""
-    free = np.setdiff1d(body.mesh.surface_vertices, body.fixed)
-    depth = (level - points[:, free, 1]).max(axis=1)
+def ground_facts(body: Reduced, seen: Heights, level: float) -> dict[str, Any]:
+    """How deep anything but what is fixed goes below the ground, and when."""
+    depth = (level - seen.values).max(axis=1, initial=-np.inf)
     k, allowed = int(depth.argmax()), ALLOWED * body.mesh.size
     below = max(float(depth[k]), 0.0)
     return {
-        "below_ground": below, "lowest_at": float(times[k]), "allowed_below": allowed, "above_ground": below <= allowed
+        "below_ground": below, "lowest_at": float(seen.times[k]), "allowed_below": allowed,
+        "above_ground": below <= allowed,
     }  # fmt: skip
 
 

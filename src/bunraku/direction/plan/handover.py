@@ -88,29 +88,32 @@ def take_off(body: Reduced, x: Points, v: Points, turn: Array, turns: Array, gra
     linear = rigid_motions(rest, mass)[:, :, 3:]
     if not body.warped:
         turn = best_rotation(rest, x, mass)  # which is what leaves no linearised turn
-    u, turn = _upright(body, x - origin, pivot, turn, linear)
-    turns_by = _turned(body, u, (x - origin) @ turn, _EXACTLY)
+    u, turn, nearly = _upright(body, x - origin, pivot, turn, linear)
+    speeds = np.stack([*_turning((x - origin) @ turn), (v - launch) @ turn])
+    known = np.concatenate([nearly, np.zeros((1, *u.shape))])
+    *found, rate = _rate(body, u, speeds, _EXACTLY, known)
+    turns_by = np.stack(found)
     about = np.einsum("aik,bai,a->kb", linear, turns_by, mass)
-    rate = _rate(body, u, (v - launch) @ turn, _EXACTLY)
     spin: Vector = np.asarray(np.linalg.solve(about, _share(linear, rate, mass)), dtype=np.float64)
     rate = rate - np.einsum("k,kni->ni", spin, turns_by)
     wound = counted(turn, turns.mean(axis=0))
     return TakenOff(u, rate, Place(turn, pivot, origin, None, launch, gravity, wound=wound), spin)
 
 
-def _upright(body: Reduced, away: Points, pivot: Vector, turn: Array, linear: Array) -> tuple[Points, Array]:
+def _upright(body: Reduced, away: Points, pivot: Vector, turn: Array, linear: Array) -> tuple[Points, Array, Array]:
     """(n, 3) the displacement, and (3, 3) the turn of the frame in which it has no linearised turn (n, 3, 3), of a pose
-    `away` (n, 3) from the centre of mass: by Newton's method on three numbers."""
+    `away` (n, 3) from the centre of mass: by Newton's method on three numbers. Also, about, (3, n, 3) how it changes
+    where what it means turns about x, y and z."""
     start, before, turns_by = None, np.inf, np.zeros((3, *away.shape))
     for _ in range(_ROUNDS):
         own = away @ turn + pivot
         u = _undone(body, own, start)
         if before > _NEARLY_UPRIGHT or start is None:
-            turns_by = _turned(body, u, own - pivot, _ROUGHLY)
+            turns_by = _rate(body, u, _turning(own - pivot), _ROUGHLY, None if start is None else turns_by)
         left = np.linalg.solve(np.einsum("aik,bai,a->kb", linear, turns_by, body.mass), _share(linear, u, body.mass))
         leaning = float(np.linalg.norm(left))
         if leaning <= _UPRIGHT:
-            return u, turn
+            return u, turn, turns_by
         left *= min(1.0, _MOST_AT_ONCE / leaning)  # it is upright upside down, too
         turn = turn @ Rotation.from_rotvec(left).as_matrix()
         start = u - np.einsum("k,kni->ni", left, turns_by)
@@ -120,19 +123,20 @@ def _upright(body: Reduced, away: Points, pivot: Vector, turn: Array, linear: Ar
     )
 
 
-def _turned(body: Reduced, u: Points, arm: Points, share: float) -> Array:
-    """(3, n, 3) how a displacement u changes where what it means, arms (n, 3), turns about x, y and z."""
-    return np.stack([_rate(body, u, np.cross(axis, arm), share) for axis in np.eye(3)])
+def _turning(arm: Points) -> Array:
+    """(3, n, 3) velocities of arms (n, 3) that turn about x, y and z."""
+    return np.stack([np.cross(axis, arm) for axis in np.eye(3)])
 
 
-def _rate(body: Reduced, u: Points, speed: Points, share: float) -> Points:
-    """(n, 3) how a displacement u changes where what it means moves at a speed (n, 3), up to a share of it."""
+def _rate(body: Reduced, u: Points, speeds: Array, share: float, known: Array | None = None) -> Array:
+    """(r, n, 3) how a displacement u changes where what it means moves at speeds (r, n, 3), up to a share of each;
+    `known` are some near that."""
     if not body.warped:
-        return speed
-    found = unwarped_speeds(body.warp, u, speed, share=share)
+        return speeds
+    found = unwarped_speeds(body.warp, u, speeds, share=share, start=known)
     if share == _EXACTLY:
-        meant = np.delete(body.warp.velocities(u, found) - speed, body.fixed, axis=0)
-        if np.linalg.norm(meant) > _WRONG * np.linalg.norm(speed):
+        missed = np.delete(body.warp.velocities(u, found) - speeds, body.fixed, axis=1)
+        if (np.linalg.norm(missed, axis=(1, 2)) > _WRONG * np.linalg.norm(speeds, axis=(1, 2))).any():
             raise PhysicsStopped(_TOO_FAR)
     return found
 
@@ -154,7 +158,7 @@ def _share(turns: Array, field: Points, mass: Vector) -> Vector:
 def _handed(body: Reduced, place: Place, own: Points, speed: Points) -> Handed:
     """In modes that have both, of own points (n, 3) and velocities."""
     u = _undone(body, own)
-    rate = _rate(body, u, speed, _EXACTLY)
+    rate = _rate(body, u, speed[None], _EXACTLY)[0]
     richer = body.with_shapes(np.stack([u, rate], axis=2))
     return Handed(richer, place, richer.modes.coordinates(u, body.mass), richer.modes.coordinates(rate, body.mass))
 

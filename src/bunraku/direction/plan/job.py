@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Array, Outcome, Solution, State, Vector
+from bunraku.contracts import Array, Outcome, Points, Solution, State, Vector
 from bunraku.direction.job import Job, volumes_of
-from bunraku.geometry import TetMesh, join_tets
+from bunraku.geometry import TetMesh, join_tets, tet_volumes
 
 from .chain import Chain
 from .motion import Motion
@@ -74,9 +74,17 @@ class PlanReport:
             "kinetic": np.array(0.5 * float(self.mass @ np.sum(v * v, axis=1))),
             "elastic": np.array(sum(self._elastic(one, state.time) for one in self.cast)),
             "push": np.array(self._push(state.time)),
-            **volumes_of(x, self.body.tets),
+            **volumes_of(x, self.body.tets), **self._volumes(x),
             "seconds": np.array(sum(step.stats["seconds"]["total"] for step in steps)),
         }  # fmt: skip
+
+    def _volumes(self, x: Points) -> dict[str, Array]:
+        """`volumes` (b,) of each of several bodies [m³]."""
+        if len(self.cast) == 1:
+            return {}
+        ends = np.cumsum([one.motion.mesh.point_count for one in self.cast])
+        parts = zip(self.cast, np.split(x, ends[:-1]), strict=True)
+        return {"volumes": np.array([tet_volumes(own, one.motion.mesh.tets).sum() for one, own in parts])}
 
     def _elastic(self, one: Planned, time: float) -> float:
         """[J] ½ Σ λ q²: modes have unit mass."""
@@ -97,9 +105,11 @@ def planned_job(cast: Sequence[Planned], times: Vector, facts: Mapping[str, Any]
     """The job that makes the frames of bodies at times (t,) [s]; `facts` are told with its own."""
     steps, body = PlannedSteps(cast), join_tets([one.motion.mesh for one in cast])
     mass = np.concatenate([one.motion.at(0.0)[0].body.mass for one in cast])
-    own = {
+    own: dict[str, Any] = {
         "vertices": body.point_count, "tets": len(body.tets), "size": body.size, "mass": float(mass.sum()),
         "volume": float(body.volumes.sum()),
     }  # fmt: skip
+    if len(cast) > 1:
+        own["volumes"] = [float(one.motion.mesh.volumes.sum()) for one in cast]
     start = steps.state(float(times[0]))
     return Job(body, times, 1, start, steps, PlanReport(cast, body, mass), {**own, **(facts or {})})

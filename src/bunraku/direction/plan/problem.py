@@ -259,9 +259,18 @@ class Problem:
     @cached_property
     def stiffnesses(self) -> list[float]:
         """By which the motion withstands each of `rows`."""
+        return [self.stiffness(row, *self.softness) for row in self.rows]
+
+    @cached_property
+    def softness(self) -> tuple[Array, Vector]:
+        """(n, n) how unknowns give way, and (n,) where they are without keys."""
         inverse = self.nodes.softness
-        free = -inverse @ self.nodes.energy[1]
-        return [self._stiffness(row, inverse, free) for row in self.rows]
+        return inverse, -inverse @ self.nodes.energy[1]
+
+    @cached_property
+    def straight_keys(self) -> list[Key]:
+        """(k,) as they are before the warp."""
+        return [straightened(key, self.body) for key in self.keys]
 
     def eased(self, exact: float) -> Problem:
         """The same where keys that must be met exactly have a weight instead: what modes cannot do, or what keys do not
@@ -284,7 +293,7 @@ class Problem:
                 return False
         return True
 
-    def _stiffness(self, row: Row, inverse: Array, free: Vector) -> float:
+    def stiffness(self, row: Row, inverse: Array, free: Vector) -> float:
         """By which the motion withstands a row's key, along what the key asks, near rest."""
         at = self.nodes.place(row.node, row.velocity)
         if at is None:
@@ -306,7 +315,7 @@ class Problem:
         """(r,) by how much rows should change from rest, turns linearised: a chord of them is no way modes go."""
         if row.velocity:
             return row.goal.values
-        key = straightened(self.keys[row.key], self.body) if self.body.warped else self.keys[row.key]
+        key = self.straight_keys[row.key] if self.body.warped else self.keys[row.key]
         assert key.positions is not None
         root = 1.0 if key.vertices is None else np.sqrt(self.body.mass[key.vertices])[:, None]
         return row.observed.goal(root * key.positions).values - row.observed.rest.reshape(-1)
@@ -323,8 +332,19 @@ def _spectrum(rows: Array, soft: Array) -> tuple[Vector, Array]:
 def linearised(problem: Problem) -> Problem:
     """The same without warp, where keys ask for what the warp makes of them: of vertices that are turned, the turn's
     linearised displacement. Its solution, which is that of a linear system, is near that of the problem itself."""
-    body, keys = problem.body.unwarped, [straightened(key, problem.body) for key in problem.keys]
-    return make_problem(body, problem.nodes, keys, problem.node_of).eased(1.0)
+    made = make_problem(problem.body.unwarped, problem.nodes, problem.straight_keys, problem.node_of)
+    if not made.rows:
+        return made
+    # Places ask for the same in both, so they are withstood the same; velocities do not.
+    inverse, free = made.softness
+    stiff = [
+        made.stiffness(row, inverse, free) if row.velocity else known
+        for row, known in zip(made.rows, problem.stiffnesses, strict=True)
+    ]  # fmt: skip
+    weights = [
+        FIRM * (1.0 if np.isinf(row.weight) else row.weight) * k for row, k in zip(made.rows, stiff, strict=True)
+    ]
+    return replace(made, weighed=np.repeat(weights, [row.count for row in made.rows]))
 
 
 def make_problem(body: Reduced, nodes_of: Nodes, keys: Sequence[Key], node_of: Sequence[int]) -> Problem:

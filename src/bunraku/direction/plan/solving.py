@@ -10,10 +10,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from bunraku.contracts import Array, Outcome, Solution, Vector
-from bunraku.numerics import SquaresSettings, WigglySpline, gauss_newton
+from bunraku.numerics import SquaresSettings, WigglySpline, gauss_newton, gram
 
 from .ground import (
     ALLOWED,
+    HASTY,
     LIFT,
     Touch,
     deepest,
@@ -26,6 +27,7 @@ from .ground import (
     with_touches,
 )
 from .keys import SAME_TIME, Key
+from .looking import Heights, looked_at
 from .motion import Motion
 from .nodes import Ends, Nodes, node_times
 from .place import Place
@@ -76,10 +78,12 @@ def solve(
     report = report_of(asked, found.solution, found.spline, spent)
     if ground is not None:
         times = moments_of(duration, body.mesh.point_count)
-        points = posed(body, place, found.spline, times) if found.seen is None else found.seen
-        report |= ground_facts(body, times, points, ground)
+        seen = looked_at(body, place, found.spline, times, ground) if found.seen is None else found.seen
+        report |= ground_facts(body, seen, ground)
         if not report["above_ground"]:
             report |= {"met": False, "sentences": [*report["sentences"], ground_sentence(report)]}
+        if found.problem is not problem and found.solution.outcome is Outcome.NOT_CONVERGED:
+            report["sentences"] = [*report["sentences"], HASTY]
     return Motion(body, found.spline, tuple(keys), report, place)
 
 
@@ -90,8 +94,8 @@ class Planned:
     problem: Problem
     solution: Solution[Vector]
     spline: WigglySpline
-    seen: Array | None = None
-    """(t, n, 3) at the moments looked at, where it was looked at already"""
+    seen: Heights | None = None
+    """how high it is, where it was looked at already"""
 
 
 def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, ground: float) -> Planned:
@@ -101,10 +105,10 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     level, touches = ground + LIFT * ALLOWED * body.mesh.size, list[Touch]()
     best, least = found, np.inf
     for left in range(_ROUNDS, -1, -1):
-        points = posed(body, place, found.spline, times)
-        if (deep := deepest(body, points, ground)) < least:
-            best, least = replace(found, seen=points), deep
-        more = dips(body, times, points, ground)
+        seen = looked_at(body, place, found.spline, times, ground)
+        if (deep := deepest(seen, ground)) < least:
+            best, least = replace(found, seen=seen), deep
+        more = dips(body, seen, ground)
         if not more or not left:
             break
         touches = merged(touches, more, _NEAR * duration)
@@ -118,11 +122,6 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
         pushed = pressing(problem, len(touches), solution.value)
         touches = [one for one, stays in zip(touches, pushed, strict=True) if stays]
     return best
-
-
-def posed(body: Reduced, place: Place, spline: WigglySpline, times: Vector) -> Array:
-    """(t, n, 3) of the world at times (t,)."""
-    return place.points(body.mesh.rest + body.displacements(spline(times).position), times)
 
 
 def _spline(problem: Problem, z: Vector) -> WigglySpline:
@@ -168,7 +167,7 @@ def straight(problem: Problem) -> Solution[Vector]:
     """Of a problem without warp, which is linear: one system, what must be met exactly eliminated."""
     squares = problem.squares
     point = squares.at(np.zeros(problem.nodes.dimension))
-    matrix = squares.hessian + (point.jacobian.T * point.weights) @ point.jacobian
+    matrix = squares.hessian + gram(point.jacobian, point.weights)
     own = np.diagonal(matrix)
     # What neither a key nor the motion's cost sees, but for rounding, stays where it is.
     seen, hard = own > _UNSEEN * own.max(initial=0.0), np.abs(point.conditions).max(axis=0, initial=0.0)
