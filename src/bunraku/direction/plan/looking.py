@@ -2,7 +2,8 @@
 
 Every fourth moment is looked at first. Between two of these a height is nearer to the straight line than an eighth of
 its second difference, as far as it is smooth; where even four times that leaves all vertices above the level, the line
-will do. A motion is looked at again and again while it is lifted off the ground, and is near it at few moments.
+will do. A motion is looked at again and again while it is lifted off the ground, and is near it at few moments. What is
+said of it in the end comes from a look at every moment.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Heights:
     """(k,)"""
     values: Array
     """(t, k) [m]; at moments when nothing is near the level, about"""
+    whole: bool
+    """whether every moment was looked at"""
 
 
 def moving_skin(body: Reduced) -> Integers:
@@ -42,12 +45,18 @@ def moving_skin(body: Reduced) -> Integers:
     return np.setdiff1d(body.mesh.surface_vertices, body.fixed)
 
 
+def looked_at_all(body: Reduced, place: Place, spline: WigglySpline, times: Vector) -> Heights:
+    """Heights at times (t,), all of them as they are."""
+    skin = moving_skin(body)
+    return Heights(times, skin, _heights(body, place, spline, times, skin), whole=True)
+
+
 def looked_at(body: Reduced, place: Place, spline: WigglySpline, times: Vector, level: float) -> Heights:
     """Heights at times (t,), those above a level [m] by and by only."""
     skin = moving_skin(body)
     first = np.unique(np.append(np.arange(0, len(times), _STRIDE), len(times) - 1))
     if len(first) < _FEW:
-        return Heights(times, skin, _heights(body, place, spline, times, skin))
+        return looked_at_all(body, place, spline, times)
     coarse = _heights(body, place, spline, times[first], skin)
     near = _near(coarse, level)
     part = np.clip(np.searchsorted(first, np.arange(len(times)), side="right") - 1, 0, len(near) - 1)
@@ -59,7 +68,7 @@ def looked_at(body: Reduced, place: Place, spline: WigglySpline, times: Vector, 
     values[first] = coarse
     if closely.any():
         values[closely] = _heights(body, place, spline, times[closely], skin)
-    return Heights(times, skin, values)
+    return Heights(times, skin, values, whole=bool((closely.sum() + len(first)) == len(times)))
 
 
 def _near(heights: Array, level: float) -> Flags:

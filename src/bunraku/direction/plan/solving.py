@@ -27,7 +27,7 @@ from .ground import (
     with_touches,
 )
 from .keys import SAME_TIME, Key
-from .looking import Heights, looked_at
+from .looking import Heights, looked_at, looked_at_all
 from .motion import Motion
 from .nodes import Ends, Nodes, node_times
 from .place import Place
@@ -78,7 +78,9 @@ def solve(
     report = report_of(asked, found.solution, found.spline, spent)
     if ground is not None:
         times = moments_of(duration, body.mesh.point_count)
-        seen = looked_at(body, place, found.spline, times, ground) if found.seen is None else found.seen
+        seen = found.seen
+        if seen is None or not seen.whole:
+            seen = looked_at_all(body, place, found.spline, times)
         report |= ground_facts(body, seen, ground)
         if not report["above_ground"]:
             report |= {"met": False, "sentences": [*report["sentences"], ground_sentence(report)]}
@@ -106,6 +108,8 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     best, least = found, np.inf
     for left in range(_ROUNDS, -1, -1):
         seen = looked_at(body, place, found.spline, times, ground)
+        if not seen.whole and not dips(body, seen, ground):  # before it is taken
+            seen = looked_at_all(body, place, found.spline, times)
         if (deep := deepest(seen, ground)) < least:
             best, least = replace(found, seen=seen), deep
         more = dips(body, seen, ground)
