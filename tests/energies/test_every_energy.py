@@ -80,10 +80,10 @@ def solid(law: SolidLaw, poisson: float, damping: float = 0.0) -> Case:
     return Case(energy, None if damping else BAR.rest, probes=solid_probes(BAR))
 
 
-def _foundation(mesh: TriMesh, places: Points) -> Foundation:
+def _foundation(mesh: TriMesh, places: Points, *, bonded: bool = True) -> Foundation:
     """Stiffer on some faces than on others."""
     share = np.linspace(1.0, 3.0, len(mesh.faces))
-    return Foundation(mesh, 4e3 * share, 20.0 * share, lambda time: places)
+    return Foundation(mesh, 4e3 * share, 20.0 * share, lambda time: places, bonded)
 
 
 def dragged() -> Case:
@@ -177,6 +177,9 @@ FIXTURES: dict[str, dict[str, Maker]] = {
     "FoundationEnergy": {
         "a skin away from its interior": lambda mesh, material, state: Case(
             _foundation(mesh, state.q.reshape(-1, 3)).at(state, DT), rigid=False
+        ),
+        "a skin that may slide": lambda mesh, material, state: Case(
+            _foundation(mesh, state.q.reshape(-1, 3), bonded=False).at(state, DT), rigid=False
         ),
         "a skin on it": lambda mesh, material, state: Case(
             _foundation(mesh, mesh.rest).at(state, DT), rest=mesh.rest, rigid=False
