@@ -1,7 +1,7 @@
 """The coarse interior of a soft body: a lattice of cubes about a closed surface, which goes along with its nodes.
 
 Uniform quadratic B-splines, 27 nodes to a cell, deform space smoothly [Remillard 2013, §5.2]; trilinear functions, 8
-nodes to a cell, are there to compare with. A cell that the surface cuts has an element for each piece of the body in it.
+nodes to a cell, are there to compare with. A cell that the surface cuts has an element for each piece of the body.
 Integrals over a piece take 27 places in the box about it, each with the volume of the body around it, so that a plate
 that fills a quarter of a cell bends as one. Some nodes of such a cell may reach hardly any of the piece, and nothing
 would hold them: its cell is therefore also filled with a little of the same matter, `LEAST_FILL` of it.
@@ -125,9 +125,9 @@ class Lattice:
         tables = tables[:-1] if matter else np.broadcast_to(tables[-1:], tables[:-1].shape)
         weights = self.volumes if matter else self.least[:, None] * whole_weights()
         local = np.einsum(
-            "mxyz,mxa,myb,mzc->mabc", weights.reshape(-1, 3, 3, 3), *(tables[:, axis] for axis in range(3)), optimize=True
-        )  # fmt: skip
-        return np.bincount(self.elements.reshape(-1), local.reshape(-1), self.point_count)
+            "mxyz,mxa,myb,mzc->mabc", weights.reshape(-1, 3, 3, 3), *(tables[:, k] for k in range(3)), optimize=True
+        )
+        return np.bincount(self.elements.reshape(-1), local.reshape(-1), self.point_count).astype(np.float64)
 
 
 def whole_weights() -> Vector:
@@ -250,5 +250,6 @@ def _say(lattice: Lattice, pieces: Pieces, t: Array) -> None:
         )  # fmt: skip
     _log.info(
         "a lattice of %d elements (%d share their cell) and %d nodes; the emptiest cell is %.2g full, %d nodes reach "
-        "less of the body than of what fills cells everywhere", len(lattice.elements), lattice.split, lattice.point_count, lattice.fill.min(), len(lattice.weak),
+        "less of the body than of what fills cells everywhere",
+        len(lattice.elements), lattice.split, lattice.point_count, lattice.fill.min(), len(lattice.weak),
     )  # fmt: skip
