@@ -54,7 +54,7 @@ def test_functions_sum_to_one_and_reproduce_what_is_affine(lattice: Lattice) -> 
     moved = lattice.points(lattice.rest @ affine.T + shift)
     assert moved == pytest.approx(lattice.surface.rest @ affine.T + shift, abs=1e-12)
     t = np.random.default_rng(2).uniform(0.0, 1.0, (len(lattice.elements), 3))
-    values, gradients = lattice.functions(np.arange(len(t)), t)
+    values, gradients = lattice.functions(t)
     nodes = lattice.rest[lattice.elements]
     assert np.einsum("ka,kai->ki", values, nodes) == pytest.approx(lattice.corners + lattice.cell * t, abs=1e-12)
     slopes = np.einsum("kaj,kai->kij", gradients, nodes)
@@ -75,7 +75,7 @@ def kink(lattice: Lattice, q: np.ndarray) -> tuple[float, float]:
     """The largest jump of places and of slopes where joined elements meet, with the nodes at q (n, 3)."""
 
     def seen(which: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, gradients = lattice.functions(which, t)
+        values, gradients = lattice.functions(t)
         own = q[lattice.elements[which]]
         return np.einsum("ka,kai->ki", values, own), np.einsum("kaj,kai->kij", gradients, own)
 

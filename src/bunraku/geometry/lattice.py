@@ -100,16 +100,16 @@ class Lattice:
         both = self._summed(matter=True) + self._summed(matter=False)
         return both * (density * self.volumes.sum() / both.sum())
 
-    def functions(self, which: Integers, t: Array) -> tuple[Array, Array]:
-        """Values (k, a) and gradients (k, a, 3) [1/m] of the functions of elements (k,), at t (k, 3) from 0 to 1."""
+    def functions(self, t: Array) -> tuple[Array, Array]:
+        """Values (k, a) and gradients (k, a, 3) [1/m] of an element's functions, at places t (k, 3) from 0 to 1."""
         values, slopes = axis_functions(t, self.degree)
         x, y, z = (values[:, axis] for axis in range(3))
-        product = np.einsum("ka,kb,kc->kabc", x, y, z).reshape(len(which), -1)
+        product = np.einsum("ka,kb,kc->kabc", x, y, z).reshape(-1, self.elements.shape[1])
         along = [
             np.einsum("ka,kb,kc->kabc", *(slopes[:, k] if k == axis else values[:, k] for k in range(3)))
             for axis in range(3)
         ]
-        return product, np.stack(along, axis=-1).reshape(len(which), -1, 3) / self.cell
+        return product, np.stack(along, axis=-1).reshape(-1, self.elements.shape[1], 3) / self.cell
 
     def tables(self) -> tuple[Array, Array]:
         """Values and slopes [1/m] (m + 1, 3, 3, degree + 1) along each axis at the three places of integration of each
