@@ -8,7 +8,7 @@ from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, pin_jacobian
 from bunraku.contracts import Array, EnergySource, Outcome, Points, Sparse, State
-from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
+from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, System
 from bunraku.energies import GravityEnergy, LatticeSolid
 from bunraku.geometry import LEAST_FILL, Lattice, TriMesh, lattice_around
 from bunraku.materials import SolidLaw, SolidMaterial
@@ -187,6 +187,24 @@ def test_pulling_one_prong_hardly_moves_the_other() -> None:
     moved = lattice.points(balance(lattice, SOFT, jacobian, goals, lattice.rest)[0]) - mesh.rest
     assert moved[low[0], 1] == pytest.approx(-0.05, abs=1e-9)
     assert np.abs(moved[high]).max() < 0.05 * 0.05
+
+
+def test_what_flies_falls_as_one_and_keeps_its_momentum() -> None:
+    """Thrown while it is deformed: the centre of mass goes the way of implicit Euler's own points, to rounding."""
+    lattice = lattice_around(BALL, CELL)
+    masses, g, dt, count = lattice.masses(500.0), np.array([0.0, -9.81, 0.0]), 0.01, 5
+    stepper = ImplicitEuler(System(Mass(masses), (LatticeSolid(lattice, SOFT), GravityEnergy(masses, g))))
+    q, v = shaken(lattice, 0.05), np.random.default_rng(1).normal(size=lattice.rest.shape)
+    state, first, speed = State(0.0, q.reshape(-1), v.reshape(-1)), masses @ q, masses @ v
+    for _ in range(count):
+        found = stepper.step(state, dt)
+        assert found.outcome.usable
+        state = found.value
+    time = count * dt
+    momentum = masses @ state.velocity.reshape(-1, 3)
+    assert momentum == pytest.approx(speed + masses.sum() * time * g, abs=1e-8 * np.abs(speed).max())
+    fallen = time * speed + 0.5 * masses.sum() * g * time * (time + dt)
+    assert masses @ state.q.reshape(-1, 3) - first == pytest.approx(fallen, abs=1e-8 * np.abs(first).max())
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -154,6 +154,17 @@ def test_every_vertex_is_on_its_own_side_of_a_gap() -> None:
         assert len(np.intersect1d(sides[0], sides[1])) == 0
 
 
+def test_a_part_that_is_inside_out_is_a_body_too() -> None:
+    """Of two slabs an eighth of a cell apart one has its faces the other way round: nothing changes."""
+    one, two = blocks(((0, 0, 0), (24, 4, 8))), blocks(((0, 0, 0), (24, 2, 8)))
+    x = np.concatenate([one.rest, two.rest + [0.0, 5 * FINE, 0.0]])
+    sound, mixed = (
+        lattice_around(TriMesh(x, np.concatenate([one.faces, faces + len(one.rest)])), CELL)
+        for faces in (two.faces, two.faces[:, ::-1])
+    )
+    assert np.array_equal(sound.elements, mixed.elements) and np.array_equal(sound.owners, mixed.owners)
+
+
 @pytest.mark.parametrize(("mesh", "cell"), [(BALL, 0.3), (RING, 0.2), (FORK, CELL)])
 def test_volume_and_mass_are_those_of_the_body(mesh: TriMesh, cell: float) -> None:
     exact = volume(mesh.rest, mesh.faces)

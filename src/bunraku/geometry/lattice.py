@@ -153,7 +153,7 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     volumes = shares * cell**3 * _missed(float(shares.sum()) * cell**3, signed_volume(mesh.rest, faces))
     elements, places = found.nodes(degree)
     rest = low + cell * (places + first_node(degree))
-    owners = found.of_points(p, vertex_normals(mesh.rest, faces))
+    owners = found.of_points(p, found.outward(p, vertex_normals(mesh.rest, faces), faces))
     t = p / SAMPLES - found.cells[owners]
     least = np.where(shares.sum(axis=1) < _FULL, LEAST_FILL * cell**3, 0.0)
     out = Lattice(

@@ -66,6 +66,17 @@ class Pieces:
             out[far] = self.labels[tuple(there[KDTree(there + 0.5).query(p[far])[1]].T)]
         return out
 
+    def outward(self, p: Points, normals: Points, faces: Faces) -> Points:
+        """Normals (n, 3), those of a connected part of the surface turned where most of them look into the body."""
+        ends = np.array(self.labels.shape) - 1
+
+        def inside(q: Points) -> Integers:
+            return (self.labels[tuple(np.clip(np.floor(q).astype(np.int64), 0, ends).T)] >= 0).astype(np.int64)
+
+        part = components(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]]), len(p))
+        wrong = np.bincount(part, inside(p + 0.7 * normals) - inside(p - 0.7 * normals)) > 0
+        return np.where(wrong[part][:, None], -normals, normals)
+
     def nodes(self, degree: int) -> tuple[Integers, Integers]:
         """Nodes (p, (degree + 1)³) of pieces, and the place (n, 3) of each node in the lattice."""
         side = degree + 1
@@ -140,8 +151,9 @@ def _links(labels: NDArray[np.int32]) -> Integers:
         turned = np.moveaxis(labels, axis, 0)
         first, second = turned[SAMPLES - 1 : -1 : SAMPLES].ravel(), turned[SAMPLES::SAMPLES].ravel()
         both = (first >= 0) & (second >= 0)
-        pairs = np.unique(np.stack([first[both], second[both]], axis=1).astype(np.int64), axis=0)
-        out.append(np.column_stack([pairs, np.full(len(pairs), axis)]))
+        count = int(labels.max()) + 1
+        pairs = np.unique(first[both].astype(np.int64) * count + second[both])
+        out.append(np.stack([pairs // count, pairs % count, np.full_like(pairs, axis)], axis=1))
     return np.concatenate(out)
 
 
