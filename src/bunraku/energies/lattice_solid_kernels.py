@@ -192,7 +192,11 @@ def _add_place(weight, tangent, g, pulled, total):
     for i in range(3):
         for k in range(3):
             for j in range(3):
-                one, two, three = weight * tangent[i, j, k, 0], weight * tangent[i, j, k, 1], weight * tangent[i, j, k, 2]
+                one, two, three = (
+                    weight * tangent[i, j, k, 0],
+                    weight * tangent[i, j, k, 1],
+                    weight * tangent[i, j, k, 2],
+                )
                 for b in range(nodes):
                     pulled[j, b] = one * g[0, b] + two * g[1, b] + three * g[2, b]
             for a in range(nodes):

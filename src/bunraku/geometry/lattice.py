@@ -1,7 +1,7 @@
 """The coarse interior of a soft body: a lattice of cubes about a closed surface, which goes along with its nodes.
 
 Uniform quadratic B-splines, 27 nodes to a cell, deform space smoothly [Remillard 2013, §5.2]; trilinear functions, 8
-nodes to a cell, are there to compare with. A cell that the surface cuts has an element for each piece of the body in it.
+nodes to a cell, are there to compare with. A cell that the surface cuts has an element for each piece of the body.
 Integrals over a piece take 27 places in the box about it, each with the volume of the body around it, so that a plate
 that fills a quarter of a cell bends as one. Some nodes of such a cell may reach hardly any of the piece, and nothing
 would hold them: its cell is therefore also filled with a little of the same matter, `LEAST_FILL` of it.
@@ -100,16 +100,16 @@ class Lattice:
         both = self._summed(matter=True) + self._summed(matter=False)
         return both * (density * self.volumes.sum() / both.sum())
 
-    def functions(self, which: Integers, t: Array) -> tuple[Array, Array]:
-        """Values (k, a) and gradients (k, a, 3) [1/m] of the functions of elements (k,), at t (k, 3) from 0 to 1."""
+    def functions(self, t: Array) -> tuple[Array, Array]:
+        """Values (k, a) and gradients (k, a, 3) [1/m] of an element's functions, at places t (k, 3) from 0 to 1."""
         values, slopes = axis_functions(t, self.degree)
         x, y, z = (values[:, axis] for axis in range(3))
-        product = np.einsum("ka,kb,kc->kabc", x, y, z).reshape(len(which), -1)
+        product = np.einsum("ka,kb,kc->kabc", x, y, z).reshape(-1, self.elements.shape[1])
         along = [
             np.einsum("ka,kb,kc->kabc", *(slopes[:, k] if k == axis else values[:, k] for k in range(3)))
             for axis in range(3)
         ]
-        return product, np.stack(along, axis=-1).reshape(len(which), -1, 3) / self.cell
+        return product, np.stack(along, axis=-1).reshape(-1, self.elements.shape[1], 3) / self.cell
 
     def tables(self) -> tuple[Array, Array]:
         """Values and slopes [1/m] (m + 1, 3, 3, degree + 1) along each axis at the three places of integration of each
@@ -125,9 +125,9 @@ class Lattice:
         tables = tables[:-1] if matter else np.broadcast_to(tables[-1:], tables[:-1].shape)
         weights = self.volumes if matter else self.least[:, None] * whole_weights()
         local = np.einsum(
-            "mxyz,mxa,myb,mzc->mabc", weights.reshape(-1, 3, 3, 3), *(tables[:, axis] for axis in range(3)), optimize=True
-        )  # fmt: skip
-        return np.bincount(self.elements.reshape(-1), local.reshape(-1), self.point_count)
+            "mxyz,mxa,myb,mzc->mabc", weights.reshape(-1, 3, 3, 3), *(tables[:, k] for k in range(3)), optimize=True
+        )
+        return np.bincount(self.elements.reshape(-1), local.reshape(-1), self.point_count).astype(np.float64)
 
 
 def whole_weights() -> Vector:
@@ -153,7 +153,7 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     volumes = shares * cell**3 * _missed(float(shares.sum()) * cell**3, signed_volume(mesh.rest, faces))
     elements, places = found.nodes(degree)
     rest = low + cell * (places + first_node(degree))
-    owners = found.of_points(p, vertex_normals(mesh.rest, faces))
+    owners = found.of_points(p, found.outward(p, vertex_normals(mesh.rest, faces), faces))
     t = p / SAMPLES - found.cells[owners]
     least = np.where(shares.sum(axis=1) < _FULL, LEAST_FILL * cell**3, 0.0)
     out = Lattice(
@@ -250,5 +250,6 @@ def _say(lattice: Lattice, pieces: Pieces, t: Array) -> None:
         )  # fmt: skip
     _log.info(
         "a lattice of %d elements (%d share their cell) and %d nodes; the emptiest cell is %.2g full, %d nodes reach "
-        "less of the body than of what fills cells everywhere", len(lattice.elements), lattice.split, lattice.point_count, lattice.fill.min(), len(lattice.weak),
+        "less of the body than of what fills cells everywhere",
+        len(lattice.elements), lattice.split, lattice.point_count, lattice.fill.min(), len(lattice.weak),
     )  # fmt: skip

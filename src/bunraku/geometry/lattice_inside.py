@@ -41,7 +41,7 @@ def crossings(p, faces, shift, rows, columns):
     Ray (j, k) is at y = j + ½ + shift[0], z = k + ½ + shift[1].
     """
     starts = np.zeros(rows * columns + 1, np.int64)
-    x, sign = np.empty(0), np.empty(0, np.int64)
+    x, sign, place = np.empty(0), np.empty(0, np.int64), starts
     for filling in range(2):
         if filling == 1:
             for line in range(rows * columns):

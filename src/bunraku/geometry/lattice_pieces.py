@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Faces, Flags, Integers, Points, Vector, input_error
 
@@ -32,7 +33,7 @@ _REACH = 3
 class Pieces:
     """Pieces, what they are made of and which hang together."""
 
-    labels: Array
+    labels: NDArray[np.int32]
     """(l, m, n) piece of each sample, −1 outside"""
     cells: Integers
     """(p, 3) cell of each piece"""
@@ -59,11 +60,22 @@ class Pieces:
         nearest_pieces(p, normals, self.labels, SAMPLES, _REACH, out)
         far = np.flatnonzero(out < 0)
         if len(far):  # on a part too thin for any sample
-            from scipy.spatial import cKDTree
+            from scipy.spatial import KDTree
 
             there = np.argwhere(self.labels >= 0)
-            out[far] = self.labels[tuple(there[cKDTree(there + 0.5).query(p[far])[1]].T)]
+            out[far] = self.labels[tuple(there[KDTree(there + 0.5).query(p[far])[1]].T)]
         return out
+
+    def outward(self, p: Points, normals: Points, faces: Faces) -> Points:
+        """Normals (n, 3), those of a connected part of the surface turned where most of them look into the body."""
+        ends = np.array(self.labels.shape) - 1
+
+        def inside(q: Points) -> Integers:
+            return (self.labels[tuple(np.clip(np.floor(q).astype(np.int64), 0, ends).T)] >= 0).astype(np.int64)
+
+        part = components(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]]), len(p))
+        wrong = np.bincount(part, inside(p + 0.7 * normals) - inside(p - 0.7 * normals)) > 0
+        return np.where(wrong[part][:, None], -normals, normals)
 
     def nodes(self, degree: int) -> tuple[Integers, Integers]:
         """Nodes (p, (degree + 1)³) of pieces, and the place (n, 3) of each node in the lattice."""
@@ -87,7 +99,7 @@ def pieces_inside(p: Points, faces: Faces, shape: Integers) -> Pieces:
     from .lattice_kernels import label_pieces
 
     inside = _inside(p, faces, shape * SAMPLES)
-    labels = np.empty(inside.shape, np.int32)
+    labels = np.empty(tuple(inside.shape), np.int32)
     cells, sizes = np.empty((MOST_PIECES, 3), np.int64), np.empty(MOST_PIECES, np.int64)
     count = label_pieces(inside, SAMPLES, labels, cells, sizes)
     if count < 0:
@@ -120,7 +132,7 @@ def _inside(p: Points, faces: Faces, shape: Integers) -> Flags:
     """Samples (l, m, n) inside."""
     from .lattice_inside import crossings, fill_inside
 
-    inside = np.empty(tuple(shape), np.bool_)
+    inside, open_rays = np.empty(tuple(shape), np.bool_), 0
     for shift in _SHIFTS:
         found = crossings(p, faces, np.array(shift), int(shape[1]), int(shape[2]))
         open_rays = fill_inside(*found, inside)
@@ -132,20 +144,21 @@ def _inside(p: Points, faces: Faces, shape: Integers) -> Flags:
     )  # fmt: skip
 
 
-def _links(labels: Array) -> Integers:
+def _links(labels: NDArray[np.int32]) -> Integers:
     """(k, 3) pieces that have neighbouring samples on both sides of a face, and the axis across it; each once."""
     out = [np.zeros((0, 3), np.int64)]
     for axis in range(3):
         turned = np.moveaxis(labels, axis, 0)
         first, second = turned[SAMPLES - 1 : -1 : SAMPLES].ravel(), turned[SAMPLES::SAMPLES].ravel()
         both = (first >= 0) & (second >= 0)
-        pairs = np.unique(np.stack([first[both], second[both]], axis=1).astype(np.int64), axis=0)
-        out.append(np.column_stack([pairs, np.full(len(pairs), axis)]))
+        count = int(labels.max()) + 1
+        pairs = np.unique(first[both].astype(np.int64) * count + second[both])
+        out.append(np.stack([pairs // count, pairs % count, np.full_like(pairs, axis)], axis=1))
     return np.concatenate(out)
 
 
 def _overlaps() -> Array:
-    """(s + 1, 3, s) of n samples in a row, the share of the whole that is each one's in each of three parts, 5 : 8 : 5."""
+    """(s + 1, 3, s) of n samples in a row, the share of the whole that is each one's in each of the three parts."""
     borders: Vector = np.concatenate([[0.0], np.cumsum(GAUSS_WEIGHTS)])
     out = np.zeros((SAMPLES + 1, 3, SAMPLES))
     for n in range(1, SAMPLES + 1):
