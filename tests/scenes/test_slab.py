@@ -56,7 +56,9 @@ def test_waves_of_a_soft_skin_do_not_merge_while_it_is_bonded() -> None:
 def test_without_the_foundation_the_spacing_decides() -> None:
     """Whatever the materials say: the thesis's way, kept for comparison."""
     thin = SkinOnSoft(thickness=2e-3, young=1e7, under=1e5)
-    near, far = (press(Slab(thin, per_wave=8.0, spacing=spacing, foundation=False, steps=4)) for spacing in (0.64, 1.5))
+    near, far = (
+        press(Slab(thin, per_wave=8.0, spacing=far, foundation=False, pressed=1.5, steps=4)) for far in (0.64, 1.5)
+    )
     assert near.converged and far.converged
     assert far.wavelength > 1.5 * near.wavelength and near.wavelength > 1.1 * thin.wavelength
 
