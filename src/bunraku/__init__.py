@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from .direction.track import scales as scales
     from .direction.track import silhouette as silhouette
     from .direction.track import track as track
+    from .direction.wrinkle import Handle as Handle
+    from .direction.wrinkle import wrinkle as wrinkle
     from .energies import Gas as Gas
     from .energies import Wind as Wind
     from .geometry import Cage as Cage

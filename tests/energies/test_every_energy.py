@@ -20,6 +20,7 @@ from bunraku.energies import (
     Foundation,
     Gas,
     GravityEnergy,
+    LatticeSolid,
     MassDamping,
     Membrane,
     Placed,
@@ -29,16 +30,18 @@ from bunraku.energies import (
     StrainLimit,
     Wind,
 )
-from bunraku.geometry import TriMesh, chambers, lumped_mass, tet_bar
+from bunraku.geometry import Lattice, TriMesh, chambers, lattice_around, lumped_mass, tet_bar
 from bunraku.materials import MaterialBlend, ShellMaterial, SolidLaw, SolidMaterial
 from bunraku.motion import Curve, RestShapes
 from bunraku.testing import (
     Probe,
+    block_surface,
     check_energy,
     closed_probes,
     dense_tangent,
     icosphere,
     implementations,
+    lattice_probes,
     shell_probes,
     solid_probes,
 )
@@ -80,10 +83,27 @@ def solid(law: SolidLaw, poisson: float, damping: float = 0.0) -> Case:
     return Case(energy, None if damping else BAR.rest, probes=solid_probes(BAR))
 
 
-def _foundation(mesh: TriMesh, places: Points) -> Foundation:
+CELL = 0.15
+WEDGE = lattice_around(
+    block_surface(np.array([[[1, 1], [1, 1]], [[1, 1], [1, 0]], [[1, 0], [0, 0]]]), 0.5 * CELL), CELL
+)
+"""two cells, one of them not full: 36 nodes"""
+TWELVE = lattice_around(block_surface(np.ones((2, 1, 1)), CELL), CELL, degree=1)
+"""two full cells of linear functions: as many nodes as the cloth has"""
+
+
+def lattice(law: SolidLaw, poisson: float, damping: float = 0.0, body: Lattice = WEDGE) -> Case:
+    """A lattice; with damping in a step that began at another shape."""
+    source = LatticeSolid(body, SolidMaterial(2e4, poisson, 400.0, damping, law=law))
+    before = body.rest + 0.03 * np.random.default_rng(77).uniform(-1, 1, body.rest.shape)
+    energy = source.at(State(0.0, before.reshape(-1), np.zeros(before.size)), DT)
+    return Case(energy, None if damping else body.rest, probes=lattice_probes(body))
+
+
+def _foundation(mesh: TriMesh, places: Points, *, bonded: bool = True) -> Foundation:
     """Stiffer on some faces than on others."""
     share = np.linspace(1.0, 3.0, len(mesh.faces))
-    return Foundation(mesh, 4e3 * share, 20.0 * share, lambda time: places)
+    return Foundation(mesh, 4e3 * share, 20.0 * share, lambda time: places, bonded)
 
 
 def dragged() -> Case:
@@ -160,6 +180,14 @@ FIXTURES: dict[str, dict[str, Maker]] = {
         "neohookean, auxetic": lambda mesh, material, state: solid("neohookean", -0.5),
         "neohookean, damped": lambda mesh, material, state: solid("neohookean", 0.4, 0.02),
     },
+    "LatticeSolidEnergy": {
+        "corotational": lambda mesh, material, state: lattice("corotational", 0.3),
+        "corotational, hardly compressible": lambda mesh, material, state: lattice("corotational", 0.48),
+        "corotational, damped": lambda mesh, material, state: lattice("corotational", 0.4, 0.02),
+        "corotational, trilinear": lambda mesh, material, state: lattice("corotational", 0.3, body=TWELVE),
+        "neohookean": lambda mesh, material, state: lattice("neohookean", 0.3),
+        "neohookean, damped, trilinear": lambda mesh, material, state: lattice("neohookean", 0.4, 0.02, TWELVE),
+    },
     "DrawnEnergy": {
         "places in two tetrahedra": lambda mesh, material, state: Case(
             DrawnEnergy.of(
@@ -177,6 +205,9 @@ FIXTURES: dict[str, dict[str, Maker]] = {
     "FoundationEnergy": {
         "a skin away from its interior": lambda mesh, material, state: Case(
             _foundation(mesh, state.q.reshape(-1, 3)).at(state, DT), rigid=False
+        ),
+        "a skin that may slide": lambda mesh, material, state: Case(
+            _foundation(mesh, state.q.reshape(-1, 3), bonded=False).at(state, DT), rigid=False
         ),
         "a skin on it": lambda mesh, material, state: Case(
             _foundation(mesh, mesh.rest).at(state, DT), rest=mesh.rest, rigid=False
@@ -223,6 +254,7 @@ SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Drag": Drag,
     "Solid": lambda mesh, material: Solid(BAR, SolidMaterial(1e4, stiffness_damping=0.01)),
     "Placed": lambda mesh, material: Placed(Solid(CUBE, SolidMaterial(1e4, stiffness_damping=0.01)), 2, 8, 12),
+    "LatticeSolid": lambda mesh, material: LatticeSolid(TWELVE, SolidMaterial(1e4, stiffness_damping=0.01)),
     "MassDamping": lambda mesh, material: MassDamping(BAR, SolidMaterial(1e4, mass_damping=0.5)),
     "DrawnEnergy": lambda mesh, material: DrawnEnergy.of(
         BAR.tets, 12, np.array([1]), np.full((1, 4), 0.25), np.zeros((1, 3)), np.ones(1)

@@ -49,7 +49,7 @@ def run(
         yield _row(slab, out)
         return
     slabs = [_slab(*one, poisson, per_wave, threads) for one in sweep]
-    yield "a slab of 0.5 m pressed to 1.5 times the strain at which its skin buckles; wavelengths in the material"
+    yield "a slab of 0.5 m pressed to twice the strain at which its skin buckles; wavelengths in the material"
     yield _HEAD
     for slab in slabs:
         yield _row(slab, None)

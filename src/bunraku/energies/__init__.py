@@ -19,6 +19,8 @@ from .external import DragEnergy as DragEnergy
 from .external import GravityEnergy as GravityEnergy
 from .foundation import Foundation as Foundation
 from .foundation import FoundationEnergy as FoundationEnergy
+from .lattice_solid import LatticeSolid as LatticeSolid
+from .lattice_solid import LatticeSolidEnergy as LatticeSolidEnergy
 from .linear_solid import linear_stiffness as linear_stiffness
 from .linear_solid import solid_mass as solid_mass
 from .mass_damping import MassDamping as MassDamping

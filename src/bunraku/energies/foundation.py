@@ -1,8 +1,9 @@
-"""What a soft interior does to a skin that leaves it: ½ ∫ (K w² + b |∇w|²), w the skin's distance along the normal.
+"""What a soft interior does to a skin that leaves it: ½ ∫ (K |w|² + b |∇w|²), w the way from where the interior has it.
 
 A half-space resists a wave of wave number k with a pressure Ē k/2 times its height, which is not local. K and b are
 its value and its slope at the wave number k_c at which a skin of bending rigidity D buckles on it, K = D k_c⁴ and
 b = D k_c²: a sparse, positive energy that is right for wrinkles, of which the interior's own few unknowns see nothing.
+A wave along the surface is resisted just as one across it: in plane strain a half-space has the same Ē k/2 for both.
 """
 
 from __future__ import annotations
@@ -32,25 +33,28 @@ class FoundationEnergy:
     """(f, 3, 3) of the distances at a face's corners [N/m]"""
     places: Points
     """(n, 3) where the interior has the skin's points [m]"""
-    normals: Points
-    """(n, 3) of the interior's surface there"""
+    normals: Points | None
+    """(n, 3) of the interior's surface there: along them alone it pulls, and the skin may slide; None: it is bonded"""
     scatter: Scatter = field(repr=False)
 
     auxiliary_count = 0
 
     def value(self, x: Points) -> float:
         """[J]"""
-        away = self.heights(x)[self.faces]
-        return float(0.5 * np.einsum("fi,fij,fj->", away, self.stiffness, away))
+        away = self._away(x)[self.faces]
+        return float(0.5 * np.einsum("fia,fij,fja->", away, self.stiffness, away))
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
-        pull = np.einsum("fij,fj->fi", self.stiffness, self.heights(x)[self.faces])
-        return self.scatter.sum(np.ascontiguousarray(pull[:, :, None] * self.normals[self.faces]))
+        pull = np.einsum("fij,fja->fia", self.stiffness, self._away(x)[self.faces])
+        if self.normals is not None:
+            pull = pull * self.normals[self.faces]
+        return self.scatter.sum(np.ascontiguousarray(pull))
 
-    def heights(self, x: Points) -> Vector:
-        """(n,) w [m]"""
-        return np.einsum("ni,ni->n", x - self.places, self.normals)
+    def _away(self, x: Points) -> Array:
+        """(n, 3) w [m], or (n, 1) its part along the normals."""
+        away = x - self.places
+        return away if self.normals is None else np.sum(away * self.normals, axis=1, keepdims=True)
 
     def follow(self, x: Points) -> Mapping[str, Array]:
         """It has no branches."""
@@ -62,6 +66,8 @@ class FoundationEnergy:
 
     def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
         """Positive semi-definite as they are."""
+        if self.normals is None:
+            return (np.einsum("fij,ab->fiajb", self.stiffness, np.eye(3)).reshape(-1, 9, 9),)
         normals = self.normals[self.faces]
         return (np.einsum("fia,fij,fjb->fiajb", normals, self.stiffness, normals).reshape(-1, 9, 9),)
 
@@ -78,6 +84,8 @@ class Foundation:
     """(f,) b: tension per area against slopes [N/m]"""
     places: Callable[[float], Points]
     """time [s] → (n, 3) where the interior has the skin's points [m]"""
+    bonded: bool = True
+    """whether it resists sliding as it resists lifting, as a half-space does; False: along the normal alone"""
     _stiffness: Array = field(init=False, repr=False)
     _scatter: Scatter = field(init=False, repr=False)
 
@@ -93,7 +101,7 @@ class Foundation:
     def at(self, state: State, dt: float) -> FoundationEnergy:
         """The energy of the step to `state.time + dt`."""
         places = self.places(state.time + dt)
-        normals = vertex_normals(places, self.mesh.faces)
+        normals = None if self.bonded else vertex_normals(places, self.mesh.faces)
         return FoundationEnergy(self.mesh.faces, self._stiffness, places, normals, self._scatter)
 
     def remember(self, state: State) -> Mapping[str, Array]:

@@ -27,7 +27,7 @@ def _deform(x, tet, gradients, f):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _green(f, e):
+def green(f, e):
     """½ (FᵀF − I) as (E₁₁, E₂₂, E₃₃, E₂₃, E₁₃, E₁₂)."""
     for k in range(3):
         a, b = (k + 1) % 3, (k + 2) % 3
@@ -51,10 +51,10 @@ def _determinant(f):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _neohookean_energy(f, e, mu, lam):
+def neohookean_energy(f, e, mu, lam):
     """Per volume. Near rest first-order terms cancel on paper, so that no rounding is left of them."""
     m, bulk = neohookean_constants(mu, lam)
-    _green(f, e)
+    green(f, e)
     change = _determinant(f) - 1.0
     trace = 2.0 * (e[0] + e[1] + e[2])  # |F|² − 3
     if change > -0.5:  # J² = det(I + 2E) = 1 + trace + rest, of second order and above
@@ -71,9 +71,9 @@ def _neohookean_energy(f, e, mu, lam):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _viscous_stress(f, previous, e, mu, lam, viscosity, stress):
+def viscous_stress(f, previous, e, mu, lam, viscosity, stress):
     """(τ/dt) 𝔻 (E − Eₙ), symmetric (3, 3); returns twice its energy per volume."""
-    _green(f, e)
+    green(f, e)
     for k in range(6):
         e[k] -= previous[k]
     pressure = viscosity * lam * (e[0] + e[1] + e[2])
@@ -104,7 +104,7 @@ def fill_strains(x, tets, gradients, out):
         f = np.empty((3, 3))
         for t in range(chunk * LANES, min((chunk + 1) * LANES, len(tets))):
             _deform(x, tets[t], gradients[t], f)
-            _green(f, out[t])
+            green(f, out[t])
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
@@ -120,17 +120,17 @@ def fill_energies(x, tets, gradients, volumes, mu, lam, neohookean, viscosity, p
             t = first + lane
             _deform(x, tets[t], gradients[t], f)
             if neohookean:
-                total = _neohookean_energy(f, e, mu[t], lam[t])
+                total = neohookean_energy(f, e, mu[t], lam[t])
             else:
                 a, b, c = s[lane] - 1.0, s[LANES + lane] - 1.0, s[2 * LANES + lane] - 1.0
                 total = mu[t] * (a * a + b * b + c * c) + 0.5 * lam[t] * (a + b + c) ** 2
             if viscosity[t] > 0.0:
-                total += 0.5 * _viscous_stress(f, previous[t], e, mu[t], lam[t], viscosity[t], stress)
+                total += 0.5 * viscous_stress(f, previous[t], e, mu[t], lam[t], viscosity[t], stress)
             out[t] = volumes[t] * total
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _corotational_stress(u, s, v, lane, mu, lam, p):
+def corotational_stress(u, s, v, lane, mu, lam, p):
     """P = U diag(ψᵢ) Vᵀ = 2µ (F − R) + λ tr(S − I) R."""
     spread = lam * (s[lane] + s[LANES + lane] + s[2 * LANES + lane] - 3.0)
     a = 2.0 * mu * (s[lane] - 1.0) + spread
@@ -143,7 +143,7 @@ def _corotational_stress(u, s, v, lane, mu, lam, p):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _neohookean_stress(f, mu, lam, p):
+def neohookean_stress(f, mu, lam, p):
     """P = µ′ (1 − 1/(|F|² + 1)) F + (λ′ (J − 1) − ¾ µ′) cof F."""
     m, bulk = neohookean_constants(mu, lam)
     square = 0.0
@@ -172,11 +172,11 @@ def fill_forces(x, tets, gradients, volumes, mu, lam, neohookean, viscosity, pre
             t = first + lane
             _deform(x, tets[t], gradients[t], f)
             if neohookean:
-                _neohookean_stress(f, mu[t], lam[t], p)
+                neohookean_stress(f, mu[t], lam[t], p)
             else:
-                _corotational_stress(u, s, v, lane, mu[t], lam[t], p)
+                corotational_stress(u, s, v, lane, mu[t], lam[t], p)
             if viscosity[t] > 0.0:
-                _viscous_stress(f, previous[t], e, mu[t], lam[t], viscosity[t], stress)
+                viscous_stress(f, previous[t], e, mu[t], lam[t], viscosity[t], stress)
                 for i in range(3):
                     for k in range(3):
                         p[i, k] += f[i, 0] * stress[0, k] + f[i, 1] * stress[1, k] + f[i, 2] * stress[2, k]

@@ -18,8 +18,8 @@ from .solid_kernels import neohookean_constants
 _NEAREST = 1e-2
 """sum of two stretches below which, with `psd`, a twist is taken for as stiff as there: it would grow beyond bounds"""
 _TINY = 1e-14  # sum of two stretches: where it vanishes the rotation is not defined, and the law has a kink
-_MU, _LAM, _VOLUME, _VISCOSITY = 0, 1, 2, 3  # constants of a tetrahedron
-_OWN, _MIXED = 6, 9  # modes: scalings 11, 22, 33, 23, 13, 12 first, as of all symmetric matrices
+MU, LAM, _VOLUME, _VISCOSITY = 0, 1, 2, 3  # constants of a tetrahedron
+OWN, MIXED = 6, 9  # modes: scalings 11, 22, 33, 23, 13, 12 first, as of all symmetric matrices
 _PAIRS = 6  # of corners 1, 2, 3: 11, 12, 13, 22, 23, 33
 
 
@@ -41,7 +41,7 @@ def _take(x, tets, gradients, constants, first, count, f, g):
             given[k * LANES + lane] = 0.0
     for lane in range(count):
         t = first + lane
-        given[_MU * LANES + lane], given[_LAM * LANES + lane] = mu[t], lam[t]
+        given[MU * LANES + lane], given[LAM * LANES + lane] = mu[t], lam[t]
         given[_VOLUME * LANES + lane], given[_VISCOSITY * LANES + lane] = volumes[t], viscosity[t]
         for k in range(9):
             g[k * LANES + lane] = gradients[t, k // 3, k % 3]
@@ -53,10 +53,10 @@ def _take(x, tets, gradients, constants, first, count, f, g):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _neohookean_modes(s, given, modes):
+def neohookean_modes(s, given, modes):
     """ψ = µ′/2 (I − 3) − ¾µ′ (J − 1) + λ′/2 (J − 1)² − µ′/2 ln((I + 1)/4), I = Σsᵢ², J = s₁s₂s₃."""
     for lane in range(LANES):
-        m, bulk = neohookean_constants(given[_MU * LANES + lane], given[_LAM * LANES + lane])
+        m, bulk = neohookean_constants(given[MU * LANES + lane], given[LAM * LANES + lane])
         a, b, c = s[lane], s[LANES + lane], s[2 * LANES + lane]
         square = a * a + b * b + c * c
         shear, bend = m * square / (square + 1.0), 2.0 * m / ((square + 1.0) * (square + 1.0))
@@ -67,39 +67,39 @@ def _neohookean_modes(s, given, modes):
         modes[3 * LANES + lane] = bend * b * c + bulk * (c * a) * (a * b) + swell * a
         modes[4 * LANES + lane] = bend * c * a + bulk * (a * b) * (b * c) + swell * b
         modes[5 * LANES + lane] = bend * a * b + bulk * (b * c) * (c * a) + swell * c
-        modes[_OWN * LANES + lane], modes[_MIXED * LANES + lane] = shear + swell * a, shear - swell * a
-        modes[(_OWN + 1) * LANES + lane], modes[(_MIXED + 1) * LANES + lane] = shear + swell * b, shear - swell * b
-        modes[(_OWN + 2) * LANES + lane], modes[(_MIXED + 2) * LANES + lane] = shear + swell * c, shear - swell * c
+        modes[OWN * LANES + lane], modes[MIXED * LANES + lane] = shear + swell * a, shear - swell * a
+        modes[(OWN + 1) * LANES + lane], modes[(MIXED + 1) * LANES + lane] = shear + swell * b, shear - swell * b
+        modes[(OWN + 2) * LANES + lane], modes[(MIXED + 2) * LANES + lane] = shear + swell * c, shear - swell * c
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _corotational_modes(s, given, psd, modes):
+def corotational_modes(s, given, psd, modes):
     """ψ = µ Σ(sᵢ − 1)² + λ/2 (Σsᵢ − 3)²: only twists can be negative, and do not depend on the third stretch alone."""
     for lane in range(LANES):
-        mu, lam = given[_MU * LANES + lane], given[_LAM * LANES + lane]
+        mu, lam = given[MU * LANES + lane], given[LAM * LANES + lane]
         pull = 2.0 * lam * (s[lane] + s[LANES + lane] + s[2 * LANES + lane] - 3.0) - 4.0 * mu
         nearest = _NEAREST if psd and pull > 0.0 else _TINY
         for k in range(3):
             around = s[(k + 1) % 3 * LANES + lane] + s[(k + 2) % 3 * LANES + lane]
             modes[k * LANES + lane], modes[(3 + k) * LANES + lane] = lam + 2.0 * mu, lam
-            modes[(_OWN + k) * LANES + lane] = 2.0 * mu + pull / max(around, nearest)
-            modes[(_MIXED + k) * LANES + lane] = 2.0 * mu
+            modes[(OWN + k) * LANES + lane] = 2.0 * mu + pull / max(around, nearest)
+            modes[(MIXED + k) * LANES + lane] = 2.0 * mu
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _mix(psd, modes):
+def mix_modes(psd, modes):
     """From twists and flips, without what is negative if `psd`, to their half sums and differences."""
     for k in range(3):
         for lane in range(LANES):
-            twist, flip = modes[(_OWN + k) * LANES + lane], modes[(_MIXED + k) * LANES + lane]
+            twist, flip = modes[(OWN + k) * LANES + lane], modes[(MIXED + k) * LANES + lane]
             if psd:
                 twist, flip = max(twist, 0.0), max(flip, 0.0)
-            modes[(_OWN + k) * LANES + lane] = 0.5 * (twist + flip)
-            modes[(_MIXED + k) * LANES + lane] = 0.5 * (flip - twist)
+            modes[(OWN + k) * LANES + lane] = 0.5 * (twist + flip)
+            modes[(MIXED + k) * LANES + lane] = 0.5 * (flip - twist)
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _clamp(count, matrices, square, values, vectors):
+def clamp_lanes(count, matrices, square, values, vectors):
     """Leave of symmetric matrices (six lanes) what has no negative eigenvalues; the others are scratch."""
     for lane in range(count):
         for i in range(3):
@@ -117,9 +117,9 @@ def _elastic(a, b, pair, g, modes, u, given, out):
     for lane in range(LANES):
         a0, a1, a2 = g[3 * a * LANES + lane], g[(3 * a + 1) * LANES + lane], g[(3 * a + 2) * LANES + lane]
         b0, b1, b2 = g[3 * b * LANES + lane], g[(3 * b + 1) * LANES + lane], g[(3 * b + 2) * LANES + lane]
-        p0, p1, p2 = modes[_OWN * LANES + lane], modes[(_OWN + 1) * LANES + lane], modes[(_OWN + 2) * LANES + lane]
-        q0, q1 = modes[_MIXED * LANES + lane], modes[(_MIXED + 1) * LANES + lane]
-        q2, s23 = modes[(_MIXED + 2) * LANES + lane], modes[3 * LANES + lane]
+        p0, p1, p2 = modes[OWN * LANES + lane], modes[(OWN + 1) * LANES + lane], modes[(OWN + 2) * LANES + lane]
+        q0, q1 = modes[MIXED * LANES + lane], modes[(MIXED + 1) * LANES + lane]
+        q2, s23 = modes[(MIXED + 2) * LANES + lane], modes[3 * LANES + lane]
         s13, s12 = modes[4 * LANES + lane], modes[5 * LANES + lane]
         h00 = modes[lane] * a0 * b0 + p2 * a1 * b1 + p1 * a2 * b2
         h11 = modes[LANES + lane] * a1 * b1 + p0 * a2 * b2 + p2 * a0 * b0
@@ -152,8 +152,8 @@ def _viscous_stress(f, previous, first, count, given, stress):
             stress[k * LANES + lane] = 0.5 * (own - 1.0) - previous[first + lane, k]
             stress[(3 + k) * LANES + lane] = 0.5 * mixed - previous[first + lane, 3 + k]
         trace = stress[lane] + stress[LANES + lane] + stress[2 * LANES + lane]
-        pressure = given[_VISCOSITY * LANES + lane] * given[_LAM * LANES + lane] * trace
-        twice = 2.0 * given[_VISCOSITY * LANES + lane] * given[_MU * LANES + lane]
+        pressure = given[_VISCOSITY * LANES + lane] * given[LAM * LANES + lane] * trace
+        twice = 2.0 * given[_VISCOSITY * LANES + lane] * given[MU * LANES + lane]
         for k in range(6):
             stress[k * LANES + lane] *= twice
         for k in range(3):
@@ -188,8 +188,8 @@ def _viscous(a, b, pair, g, square, pushed, stress, given, out):
             + a2 * (xz * b0 + yz * b1 + stress[2 * LANES + lane] * b2)
         )
         volume = given[_VOLUME * LANES + lane]
-        shear = volume * given[_VISCOSITY * LANES + lane] * given[_MU * LANES + lane]
-        bulk = volume * given[_VISCOSITY * LANES + lane] * given[_LAM * LANES + lane]
+        shear = volume * given[_VISCOSITY * LANES + lane] * given[MU * LANES + lane]
+        bulk = volume * given[_VISCOSITY * LANES + lane] * given[LAM * LANES + lane]
         dot = shear * (a0 * b0 + a1 * b1 + a2 * b2)
         for i in range(3):
             for k in range(3):
@@ -244,12 +244,12 @@ def fill_blocks(x, tets, gradients, volumes, mu, lam, neohookean, viscosity, pre
         _take(x, tets, gradients, (mu, lam, volumes, viscosity, given), first, count, f, g)
         signed_svd(f, u, s, v)
         if neohookean:
-            _neohookean_modes(s, given, modes)
+            neohookean_modes(s, given, modes)
         else:
-            _corotational_modes(s, given, psd, modes)
-        _mix(psd, modes)
+            corotational_modes(s, given, psd, modes)
+        mix_modes(psd, modes)
         if psd:
-            _clamp(count, modes, matrix, values, scratch)
+            clamp_lanes(count, modes, matrix, values, scratch)
         _turn_gradients(g, v, own)
         _elastic(0, 0, 0, own, modes, u, given, pairs)
         _elastic(0, 1, 1, own, modes, u, given, pairs)
@@ -261,7 +261,7 @@ def fill_blocks(x, tets, gradients, volumes, mu, lam, neohookean, viscosity, pre
             stress, square = np.zeros(6 * LANES), np.empty(6 * LANES)
             _viscous_stress(f, previous, first, count, given, stress)
             if psd:
-                _clamp(count, stress, matrix, values, scratch)
+                clamp_lanes(count, stress, matrix, values, scratch)
             _push(f, g, square, own)
             _viscous(0, 0, 0, g, square, own, stress, given, pairs)
             _viscous(0, 1, 1, g, square, own, stress, given, pairs)

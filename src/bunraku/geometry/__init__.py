@@ -31,6 +31,9 @@ from .intersections import faces_through as faces_through
 from .intersections import intersecting_faces as intersecting_faces
 from .joining import join_surfaces as join_surfaces
 from .joining import join_tets as join_tets
+from .lattice import LEAST_FILL as LEAST_FILL
+from .lattice import Lattice as Lattice
+from .lattice import lattice_around as lattice_around
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix

@@ -13,6 +13,7 @@ from .box import twisting_box as twisting_box
 from .box import wrung_box as wrung_box
 from .cloth import cloth_design as cloth_design
 from .cloth import designed_cloth as designed_cloth
+from .cushion import cushion_study as cushion_study
 from .folds import resolution as resolution
 from .folds import uneven as uneven
 from .measures import mean_distance as mean_distance

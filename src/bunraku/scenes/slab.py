@@ -46,7 +46,7 @@ class Slab:
     """wavelengths between what is coupled on average"""
     foundation: bool = True
     """as for `Skin`"""
-    pressed: float = 1.5
+    pressed: float = 2.0
     """how far it is pressed in the end, over the strain at which theory has it buckle"""
     steps: int = 12
     rows: int = ROWS

@@ -31,6 +31,7 @@ from bunraku.scenes import (
     band,
     bar_ways,
     cloth_design,
+    cushion_study,
     jelly_study,
     key_study,
     letter_study,
@@ -123,6 +124,10 @@ FIGURES: dict[str, Figure] = {
     "slab": Figure(
         "three skins on one foam, pressed: the materials say how long waves are", slab_study, (-0.5, -0.55, -1.0),
         style=_RUBBER,
+    ),
+    "cushion": Figure(
+        "a foam cushion with a leather skin, bent by its ends: the inner side wrinkles", cushion_study,
+        (-0.35, -0.65, -1.0), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "jelly": Figure(
         "a jelly lands, squashes as keyed, and bounces on along an arc",

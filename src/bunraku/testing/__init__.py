@@ -10,6 +10,8 @@ from .differences import CheckFailed as CheckFailed
 from .differences import falls_as as falls_as
 from .energies import check_energy as check_energy
 from .energies import dense_tangent as dense_tangent
+from .lattices import block_surface as block_surface
+from .lattices import lattice_probes as lattice_probes
 from .probes import Probe as Probe
 from .probes import closed_probes as closed_probes
 from .probes import icosphere as icosphere

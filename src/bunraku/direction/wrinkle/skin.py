@@ -56,6 +56,11 @@ class Skin:
         """Whether a skin that follows the interior to the letter would stay so."""
         return self._equilibrium.stable_at(self._state(time, self.places(time)))
 
+    @cached_property
+    def averages(self) -> Sparse:
+        """(k, n) what is coupled, as weights of the vertices."""
+        return self.tests.averages(self.mesh, self.mesh)[1]
+
     @staticmethod
     def _state(time: float, x: Points) -> State:
         return State(time, x.reshape(-1).copy(), np.zeros(x.size))
@@ -82,7 +87,7 @@ class Skin:
         for one, other, axes in self.tied:
             first, second = (pin_jacobian(np.asarray(which), np.asarray(axes), count) for which in (one, other))
             rows.append(sparse.csr_array(first - second))
-        rows.append(average_jacobian(self.tests.averages(self.mesh, self.mesh)[1]))
+        rows.append(average_jacobian(self.averages))
         return [self._condition(one, mass) for one in rows]
 
     def _condition(self, jacobian: Sparse, mass: Mass) -> LinearConstraint:

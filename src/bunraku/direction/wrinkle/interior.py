@@ -1,0 +1,144 @@
+"""The soft interior under a skin: a lattice that moves by its own mechanics, or an animation that is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from bunraku.constraints import LinearConstraint
+from bunraku.contracts import Array, EnergySource, Outcome, Points, Solution, State, Vector
+from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
+from bunraku.energies import GravityEnergy, LatticeSolid
+from bunraku.geometry import Lattice, TriMesh
+from bunraku.materials import SolidMaterial
+from bunraku.motion import Animation
+
+from .handles import Handle, Held
+
+POINTS, VELOCITY = "interior", "interior_velocity"
+"""in a state's memory: (n, 3) nodes [m] and their rates [m/s]"""
+Memory = Mapping[str, Array]
+
+
+class Interior(Protocol):
+    """What is under a skin: where it has the skin's points, and how it goes on."""
+
+    @property
+    def surface(self) -> TriMesh:
+        """The skin at rest."""
+        ...
+
+    def start(self, time: float) -> Memory:
+        """What is kept of it in a state, at the beginning."""
+        ...
+
+    def step(self, memory: Memory, time: float, dt: float) -> Solution[Memory]:
+        """From a time [s] on by dt."""
+        ...
+
+    def places(self, memory: Memory, time: float) -> Points:
+        """(n, 3) where it has the skin's points [m]."""
+        ...
+
+    def facts(self) -> Mapping[str, Any]:
+        """What a report should say of it once."""
+        ...
+
+    def missed(self, memory: Memory, time: float) -> Vector:
+        """(h,) [m] how far handles are from where they are to be."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class AnimatedInterior:
+    """A body that was animated elsewhere: a character, a face, a take."""
+
+    animation: Animation
+
+    @property
+    def surface(self) -> TriMesh:
+        """The animation's mesh."""
+        return self.animation.mesh
+
+    def start(self, time: float) -> Memory:
+        """Nothing is kept."""
+        return {}
+
+    def step(self, memory: Memory, time: float, dt: float) -> Solution[Memory]:
+        """Nothing is to be solved."""
+        return Solution(memory, Outcome.CONVERGED, {"iterations": 0})
+
+    def places(self, memory: Memory, time: float) -> Points:
+        """As animated."""
+        return self.animation.at(time)
+
+    def facts(self) -> Mapping[str, Any]:
+        """It is what it is."""
+        return {"interior": "animated"}
+
+    def missed(self, memory: Memory, time: float) -> Vector:
+        """There are no handles."""
+        return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeInterior:
+    """A soft body on a lattice, with the skin's weight but not its stiffness, moved by handles and gravity."""
+
+    lattice: Lattice
+    material: SolidMaterial
+    handles: Sequence[Handle]
+    gravity: Vector
+    """(3,) [m/s²]"""
+    skin_mass: Vector
+    """(n_surface,) of the skin's vertices [kg]"""
+    threads: int | None = None
+
+    @property
+    def surface(self) -> TriMesh:
+        """What the lattice carries."""
+        return self.lattice.surface
+
+    def start(self, time: float) -> Memory:
+        """At rest, as handles begin: what they ask for at once is met in the first step."""
+        return {POINTS: self.lattice.rest.copy(), VELOCITY: np.zeros_like(self.lattice.rest)}
+
+    def step(self, memory: Memory, time: float, dt: float) -> Solution[Memory]:
+        """One step of implicit Euler."""
+        before = State(time, memory[POINTS].reshape(-1), memory[VELOCITY].reshape(-1))
+        found = self._stepper.step(before, dt)
+        after = {POINTS: found.value.q.reshape(-1, 3), VELOCITY: found.value.velocity.reshape(-1, 3)}
+        return Solution(after, found.outcome, found.stats, found.evidence)
+
+    def places(self, memory: Memory, time: float) -> Points:
+        """Where the nodes take the surface."""
+        return self.lattice.points(memory[POINTS])
+
+    def facts(self) -> Mapping[str, Any]:
+        """Its size."""
+        return {
+            "interior": "lattice", "cell": self.lattice.cell, "elements": len(self.lattice.elements),
+            "nodes": self.lattice.point_count, "volume": float(self.lattice.volumes.sum()),
+        }  # fmt: skip
+
+    def missed(self, memory: Memory, time: float) -> Vector:
+        """How far handles are from where they are to be."""
+        return self._held.missed(memory[POINTS], time) if self.handles else np.zeros(0)
+
+    @cached_property
+    def _held(self) -> Held:
+        return Held(self.lattice, self.handles)
+
+    @cached_property
+    def _stepper(self) -> ImplicitEuler:
+        masses = self.lattice.masses(self.material.density) + self.lattice.embedding.T @ self.skin_mass
+        energies: tuple[EnergySource, ...] = (
+            LatticeSolid(self.lattice, self.material), GravityEnergy(masses, self.gravity),
+        )  # fmt: skip
+        conditions: tuple[LinearConstraint, ...] = (self._held.constraint(masses),) if self.handles else ()
+        settings = NewtonSettings(length=self.surface.size)
+        return ImplicitEuler(System(Mass(masses), energies, conditions), settings, threads=self.threads)

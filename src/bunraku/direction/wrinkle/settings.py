@@ -1,0 +1,67 @@
+"""The knobs of `wrinkle`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from bunraku.contracts import Vector, input_error, is_between
+from bunraku.direction.knobs import check_substeps, direction, whole
+
+GRAVITY = (0.0, -9.81, 0.0)
+SPACING = 2.5
+"""wavelengths between what is coupled on average, where nothing else is said: the foundation makes it matter little"""
+
+
+@dataclass(frozen=True)
+class WrinkleSettings:
+    """The knobs of `wrinkle`, with their defaults."""
+
+    duration: float = 2.0
+    """[s] of the shot"""
+    rate: float = 24.0
+    """frames a second"""
+    gravity: Sequence[float] = GRAVITY
+    """[m/s²]"""
+    substeps: int = 1
+    """steps a frame"""
+    spacing: float | None = None
+    """[m] between what of the skin is coupled on average; None: two and a half wavelengths"""
+    foundation: bool = True
+    """whether the interior resists below that scale; False is the thesis's way, in which the spacing decides how long
+    waves are"""
+    threads: int | None = None
+    """None takes all cores"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gravity", direction("gravity", self.gravity))
+        check_substeps(self.substeps)
+        whole("threads", self.threads, or_none=True)
+        for name, low, high, unit in (("duration", 1e-6, 1e5, "s"), ("rate", 1e-3, 1e5, "frames a second")):
+            if not is_between(getattr(self, name), low, high):
+                raise input_error(
+                    f"{name} must be a number within bounds", got=repr(getattr(self, name))[:40],
+                    allowed=f"{low:g} to {high:g} {unit}",
+                )  # fmt: skip
+        if self.spacing is not None and not is_between(self.spacing, 1e-9, 1e9):
+            raise input_error("spacing must be a length", got=repr(self.spacing)[:40], allowed="above 0 m, or None")
+        if not isinstance(self.foundation, bool):
+            raise input_error("foundation must be True or False", got=self.foundation)
+        if len(self.times) < 2:
+            raise input_error("the shot is shorter than a frame", where="duration", got=self.duration)
+
+    @classmethod
+    def of(cls, given: Mapping[str, object]) -> WrinkleSettings:
+        """From keyword arguments; an unknown one is refused by name."""
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise input_error("unknown setting of wrinkle", got=name, allowed=", ".join(known))
+        return cls(**given)  # type: ignore[arg-type]
+
+    @property
+    def times(self) -> Vector:
+        """(t,) of the frames [s]."""
+        return np.arange(round(float(self.duration) * float(self.rate)) + 1) / float(self.rate)

@@ -1,0 +1,179 @@
+"""`wrinkle`: a soft body with a thin, stiffer skin, in memory."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bunraku.contracts import Vector, input_error, need
+from bunraku.direction.job import Job, Take, collect
+from bunraku.direction.knobs import listed
+from bunraku.geometry import TriMesh, edges, lattice_around, lumped_mass
+from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
+from bunraku.motion import Animation
+
+from .handles import Handle
+from .interior import AnimatedInterior, Interior, LatticeInterior
+from .settings import GRAVITY, WrinkleSettings
+from .wrinkling import WrinkleReport, Wrinkling
+
+_log = logging.getLogger(__name__)
+_CELL = 0.1
+"""of the body's size: the cells of the lattice where none are said"""
+_RESOLVED, _GOOD = 2.0, 8.0
+"""edges to a wave below which there is none, and from which on it is right"""
+_STIFFER = 10.0
+"""times as stiff as the interior from which on a skin wrinkles before it is crushed: the onset is then below 12 %"""
+
+
+def wrinkle(
+    body: TriMesh | Animation, *, skin: ShellMaterial | str | Mapping[str, Any],
+    interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
+    handles: Sequence[Handle] | Handle = (), duration: float | None = None, rate: float | None = None,
+    gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
+    degree: int = 2, threads: int | None = None,
+) -> Take:  # fmt: skip
+    """Run a shot of a wrinkling skin in memory.
+
+    Args:
+        body: a closed fine mesh at rest, whose inside becomes a soft interior on a coarse lattice; or an animation
+            of one (a character, a face, a take), which is then the interior's motion as it is.
+        skin: its material, with a thickness: a `ShellMaterial`, a preset's name or a preset with changes.
+        interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
+        cell: [m] of the lattice; None: a tenth of the body's size.
+        handles: parts of the surface that are taken somewhere. Without any the body falls.
+        duration: [s]; None: two seconds, or those of the animation.
+        rate: frames a second; None: 24, or the animation's own times.
+        gravity: [m/s²].
+        substeps: steps a frame.
+        spacing: [m] between what of the skin is coupled on average; None: two and a half wavelengths.
+        foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
+            the materials demand.
+        degree: 2, quadratic B-splines; 1, trilinear cells, which show as kinks.
+        threads: of kernels and solver; None takes all cores.
+
+    Returns:
+        A `Take`: `animation` of the skin, `surface` where the interior has it, without wrinkles, and a `report` that
+        has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
+        the averages, `handle_residual` (t, h) [m], `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        `facts["warnings"]` says what may not be meant.
+    """
+    knobs: dict[str, Any] = {
+        "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "threads": threads,
+    }  # fmt: skip
+    job = wrinkling_job(
+        body, skin=skin, interior=interior, cell=cell, handles=handles, degree=degree, duration=duration, rate=rate,
+        **knobs,
+    )  # fmt: skip
+    take = collect(job)
+    report = dict(take.report)
+    return replace(take, report=report, surface=Animation(job.mesh, job.times, report.pop("interior")))
+
+
+def wrinkling_job(
+    body: TriMesh | Animation, *, skin: Any, interior: Any, cell: float | None = None,
+    handles: Sequence[Handle] | Handle = (), degree: int = 2, duration: float | None = None,
+    rate: float | None = None, **settings: Any,
+) -> Job:  # fmt: skip
+    """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
+    given = body.mesh if isinstance(body, Animation) else body
+    need(TriMesh, "body", given, remedy="a TriMesh, or an Animation of one")
+    outside, inside = as_material(skin), as_solid(interior)
+    layers = _layers(outside, inside)
+    timing = {"duration": duration, "rate": rate}
+    knobs = WrinkleSettings.of({**{k: v for k, v in timing.items() if v is not None}, **settings})
+    times = _times(body, knobs, asked=any(value is not None for value in timing.values()))
+    warnings = _warnings(layers, given)
+    for sentence in warnings:
+        _log.warning("%s", sentence)
+    mass = lumped_mass(given, outside.areal_mass)
+    under = _interior(body, inside, cell, listed(Handle, "handles", handles), degree, knobs, mass)
+    wrinkling = Wrinkling(under, layers, outside.areal_mass / outside.thickness, knobs)
+    facts = {
+        "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
+        "edges_a_wave": layers.wavelength / _edge(given), "spacing": wrinkling.spacing, "regions": wrinkling.regions,
+        "warnings": warnings, **under.facts(),
+    }  # fmt: skip
+    start = wrinkling.start(float(times[0]))
+    return Job(given, times, knobs.substeps, start, wrinkling, WrinkleReport(wrinkling), facts)
+
+
+def _layers(skin: ShellMaterial, interior: SolidMaterial) -> SkinOnSoft:
+    """The skin on its interior; it is a solid sheet, alike in all directions and all the time."""
+    set_by = {
+        "keyed values": not skin.constant, "woven": skin.woven, "strain_limit": skin.limited,
+        "yield_curvature": np.isfinite(skin.yield_curvature), "bend_scale": skin.bend_scale != 1.0,
+    }  # fmt: skip
+    found = [name for name, is_set in set_by.items() if is_set]
+    if found:
+        raise input_error(
+            "a skin is an elastic solid sheet, alike in all directions and all the time", where="skin",
+            got=", ".join(found), allowed="young, poisson, thickness, density",
+            remedy="bk.ShellMaterial(young=…, poisson=…, thickness=…)",
+        )  # fmt: skip
+    young = skin.young
+    assert isinstance(young, float)
+    layers = SkinOnSoft(skin.thickness, young, interior.young, skin.poisson, interior.poisson)
+    if layers.ratio < 1.0:
+        raise input_error(
+            "the skin is softer than what it is on, so it does not wrinkle", where="skin",
+            got=f"{layers.ratio:.2g} times as stiff", allowed="from 1 times on", remedy="a stiffer skin",
+        )  # fmt: skip
+    return layers
+
+
+def _interior(
+    body: TriMesh | Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle], degree: int,
+    knobs: WrinkleSettings, skin_mass: Vector,
+) -> Interior:  # fmt: skip
+    if isinstance(body, Animation):
+        if cell is not None or handles:
+            raise input_error(
+                "an animated body is where its animation has it", where="cell" if cell is not None else "handles",
+                remedy="leave cells and handles out, or give the mesh alone: body.mesh",
+            )  # fmt: skip
+        body.check("body")
+        return AnimatedInterior(body)
+    for k, one in enumerate(handles):
+        one.check(body, f"handles[{k}]")
+    lattice = lattice_around(body, _CELL * body.size if cell is None else cell, degree=degree)
+    return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads)
+
+
+def _times(body: TriMesh | Animation, knobs: WrinkleSettings, *, asked: bool) -> Vector:
+    """(t,) of the frames: an animation's own, unless a duration or a rate is asked for."""
+    if not isinstance(body, Animation) or asked:
+        begin = body.times[0] if isinstance(body, Animation) else 0.0
+        return knobs.times + begin
+    if body.frame_count < 2:
+        raise input_error("the animation has one frame only", where="body", remedy="say duration and rate")
+    return body.times
+
+
+def _edge(mesh: TriMesh) -> float:
+    """[m] the median length of its edges."""
+    ends = mesh.rest[edges(mesh.faces).vertices]
+    return float(np.median(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)))
+
+
+def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
+    """What may not be meant."""
+    out, edge = [], _edge(mesh)
+    if layers.ratio < _STIFFER:
+        out.append(
+            f"the skin is only {layers.ratio:.3g} times as stiff as its interior: it wrinkles from {layers.onset:.0%} "
+            "compression on, if at all"
+        )
+    if layers.wavelength < _GOOD * edge:
+        none = "the mesh cannot have them" if layers.wavelength < _RESOLVED * edge else "they come out too long"
+        out.append(
+            f"waves of {layers.wavelength:.3g} m have {layers.wavelength / edge:.2g} edges of the mesh: {none}; "
+            f"edges of {layers.wavelength / _GOOD:.2g} m would show them"
+        )
+    if layers.wavelength > mesh.size:
+        out.append(f"waves of {layers.wavelength:.3g} m are longer than the body ({mesh.size:.3g} m)")
+    return out

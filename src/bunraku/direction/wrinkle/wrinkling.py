@@ -1,0 +1,96 @@
+"""A skin that wrinkles on an interior that moves, step by step: first the interior goes on, then its skin is balanced.
+
+One way: the interior carries the skin's weight and does not feel its stiffness. The skin has no inertia, so what it
+does at a moment depends on the interior then, and on the waves it had before: each balance is looked for from the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bunraku.contracts import Array, Faces, Outcome, Points, Solution, State, Vector
+from bunraku.direction.track import gaussians
+from bunraku.geometry import vertex_normals
+from bunraku.materials import SkinOnSoft
+
+from .interior import Interior
+from .settings import SPACING, WrinkleSettings
+from .skin import Skin
+
+
+class Wrinkling:
+    """Steps of an interior with its skin. The state's coordinates are the skin's, its memory has the interior."""
+
+    def __init__(self, interior: Interior, layers: SkinOnSoft, density: float, knobs: WrinkleSettings) -> None:
+        spacing = SPACING * layers.wavelength if knobs.spacing is None else float(knobs.spacing)
+        self.interior, self.layers, self.spacing = interior, layers, spacing
+        self._places = interior.surface.rest
+        tests = gaussians(interior.surface, spacing)
+        self.regions = tests.count
+        self.skin = Skin(
+            interior.surface, layers, lambda time: self._places, tests, knobs.foundation, density=density,
+            threads=knobs.threads,
+        )  # fmt: skip
+
+    def start(self, time: float = 0.0) -> State:
+        """In balance on the interior as it begins."""
+        memory = self.interior.start(time)
+        found = self._balanced(time, self.interior.places(memory, time), None)
+        return replace(found.value, time=time, memory=memory)
+
+    def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
+        """From a state on by dt [s]; `last` takes a balance that was looked for as long as is allowed."""
+        before = self.interior.places(state.memory, state.time)
+        inside = self.interior.step(state.memory, state.time, dt)
+        if not inside.outcome.usable:
+            return Solution(state, inside.outcome, inside.stats, inside.evidence)
+        time, memory = state.time + dt, {**state.memory, **inside.value}
+        x = state.q.reshape(-1, 3)
+        places = self.interior.places(memory, time)
+        found = self._balanced(time, places, _carried(x - before, before, places, self.interior.surface.faces) + places)
+        after = found.value.q.reshape(-1, 3)
+        value = State(time, found.value.q, ((after - x) / dt).reshape(-1), memory)
+        converged = found.outcome is Outcome.CONVERGED
+        outcome = Outcome.ITERATION_LIMIT if last and found.outcome is Outcome.NOT_CONVERGED else found.outcome
+        stats = {**found.stats, "interior_iterations": inside.stats["iterations"], "converged": converged}
+        return Solution(value, outcome, stats, found.evidence)
+
+    def _balanced(self, time: float, places: Points, guess: Points | None) -> Solution[State]:
+        self._places = places
+        return self.skin.at(time, guess)
+
+
+def _carried(away: Points, before: Points, places: Points, faces: Faces) -> Points:
+    """How far the skin was from the interior (n, 3), turned with the interior's normals: waves go along."""
+    first, second = vertex_normals(before, faces), vertex_normals(places, faces)
+    height = np.sum(away * first, axis=1, keepdims=True)
+    return height * second + (away - height * first)
+
+
+@dataclass(frozen=True, eq=False)
+class WrinkleReport:
+    """What a frame says of itself."""
+
+    wrinkling: Wrinkling
+
+    def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
+        """`height` (n,) [m] of the skin over the interior along its normals, `residual` (k,) [m] of the averages,
+        `handle_residual` (h,) [m]; iterations, whether all steps converged, and ridges that were left."""
+        interior, x = self.wrinkling.interior, state.q.reshape(-1, 3)
+        places = interior.places(state.memory, state.time)
+        normals = vertex_normals(places, interior.surface.faces)
+        averages = self.wrinkling.skin.averages
+        missed: Vector = np.linalg.norm(averages @ (x - places), axis=1)
+        return {
+            "height": np.sum((x - places) * normals, axis=1),
+            "interior": places,
+            "residual": missed,
+            "handle_residual": interior.missed(state.memory, state.time),
+            "iterations": np.array(sum(one.stats["iterations"] for one in steps)),
+            "interior_iterations": np.array(sum(one.stats["interior_iterations"] for one in steps)),
+            "ridges": np.array(sum(one.stats["ridges"] for one in steps)),
+            "converged": np.array(all(one.stats["converged"] for one in steps)),
+        }

@@ -1,0 +1,162 @@
+"""Skins on bodies that move: what makes them wrinkle, what does not, what holds them, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import bunraku as bk
+from bunraku.contracts import InputError, Vector
+from bunraku.direction.wrinkle import Handle, wrinkle, wrinkling_job
+from bunraku.geometry.tet_bar import tet_bar
+from bunraku.materials import SkinOnSoft
+from bunraku.scenes.slab import dominant_wavelength
+
+LENGTH, WIDE, CELLS = 0.48, 0.12, 32
+BLOCK = tet_bar((CELLS, 8, 8), (LENGTH, WIDE, WIDE)).surface()
+SMALL = tet_bar((8, 3, 3), (0.4, 0.15, 0.15)).surface()
+FOAM = bk.SolidMaterial(young=1e5, poisson=0.3, density=60.0)
+SKIN = bk.ShellMaterial(young=1e7, poisson=0.3, thickness=6e-3)  # a hundred times as stiff: waves of 0.121 m
+LAYERS = SkinOnSoft(6e-3, 1e7, 1e5)
+
+
+def pressed(strain: float, frames: int = 9) -> bk.Animation:
+    """The block, pressed evenly along its length."""
+    times = np.linspace(0.0, 1.0, frames)
+    shrunk = 1.0 - strain * times[:, None] * np.array([1.0, 0.0, 0.0])
+    return bk.Animation(BLOCK, times, BLOCK.rest[None] * shrunk[:, None])
+
+
+def run(body: Any = SMALL, **given: Any) -> bk.Take:
+    asked: dict[str, Any] = {"skin": SKIN, "interior": FOAM, "threads": 1, **given}
+    return wrinkle(body, **asked)
+
+
+def test_a_body_that_moves_rigidly_has_a_smooth_skin() -> None:
+    times = np.linspace(0.0, 1.0, 5)
+    turns = Rotation.from_rotvec(np.outer(times, [0.7, -1.1, 2.0])).as_matrix()
+    points = np.einsum("tij,nj->tni", turns, SMALL.rest) + np.outer(times, [0.3, 1.0, -2.0])[:, None]
+    take = run(bk.Animation(SMALL, times, points))
+    assert np.abs(take.animation.points - points).max() < 1e-9 * SMALL.size and take.report["converged"].all()
+    assert take.surface is not None and np.array_equal(take.surface.points, points)
+
+
+@pytest.mark.slow
+def test_a_skin_wrinkles_beyond_its_onset_and_not_before() -> None:
+    """The block is short, and its skin is pressed less than its interior: about half as much in the middle. Waves are
+    as long as theory has them as far as can be told from the two in the middle; below the onset there are none."""
+    middle = np.flatnonzero((BLOCK.rest[:, 1] == WIDE) & np.isclose(BLOCK.rest[:, 2], 0.5 * WIDE))
+    along = middle[np.argsort(BLOCK.rest[middle, 0])][CELLS // 4 : -CELLS // 4 + 1]
+
+    def waves(take: bk.Take) -> Vector:
+        """Of the middle half of the top, less what bulges as a whole."""
+        place, height = BLOCK.rest[along, 0], take.report["height"][-1][along]
+        return height - np.polyval(np.polyfit(place, height, 2), place)
+
+    assert waves(run(pressed(0.5 * LAYERS.onset, 2))).std() < 0.01 * SKIN.thickness
+    take = run(pressed(4.0 * LAYERS.onset))
+    assert take.report["converged"].all() and waves(take).std() > 0.5 * SKIN.thickness
+    assert take.report["residual"].max() < 1e-9 and take.facts["wavelength"] == pytest.approx(LAYERS.wavelength)
+    assert dominant_wavelength(waves(take), LENGTH / CELLS) == pytest.approx(
+        LAYERS.wavelength, rel=0.25
+    )  # half a wave in two
+
+
+def ends(move: float) -> list[Handle]:
+    """Both ends of the small block, one pushed along by so much [m] and turned."""
+    still, taken = (np.flatnonzero(SMALL.rest[:, 0] == x) for x in (0.0, 0.4))
+    times = np.linspace(0.0, 0.5, 5)
+    middle = SMALL.rest[taken].mean(axis=0)
+    points = middle + np.outer(times / 0.5, [move, 0.0, 0.0])
+    turns = Rotation.from_rotvec(np.outer(times / 0.5, [0.5, 0.0, 0.0])).as_matrix()
+    return [Handle(still, lambda time: SMALL.rest[still]), Handle(taken, bk.Path(times, points, rotations=turns))]
+
+
+def test_handles_are_met_and_the_rest_follows() -> None:
+    take = run(handles=ends(-0.02), cell=0.1, duration=0.5, rate=8.0, gravity=(0, 0, 0))
+    assert take.report["handle_residual"].shape == (5, 2)
+    assert take.report["handle_residual"].max() < 1e-9 and take.facts["interior"] == "lattice"
+    assert take.surface is not None
+    middle = np.isclose(SMALL.rest[:, 0], 0.2)
+    moved = (take.surface.points[-1] - SMALL.rest)[middle]
+    assert moved[:, 0].mean() == pytest.approx(-0.01, abs=0.003)  # half-way between its ends
+    away = np.linalg.norm(take.animation.points[-1] - take.surface.points[-1], axis=1)
+    assert 0.0 < away.max() < 0.02
+
+
+def test_a_body_that_nothing_holds_falls_with_its_skin() -> None:
+    """Backward Euler of free fall: −g dt² (1 + 2 + … + k), for all that is inside and on it alike."""
+    take = run(cell=0.2, duration=0.5, rate=8.0)
+    fallen = (take.animation.points - SMALL.rest)[:, :, 1]
+    k = np.arange(5)
+    assert fallen == pytest.approx(np.repeat((-9.81 / 64.0 * k * (k + 1) / 2.0)[:, None], len(SMALL.rest), 1), abs=1e-8)
+
+
+def test_a_run_taken_up_again_gives_the_same_bytes() -> None:
+    asked: dict[str, Any] = {"handles": ends(-0.03), "cell": 0.2, "duration": 0.5, "rate": 8.0, "threads": 1}
+    first = list(wrinkling_job(SMALL, skin=SKIN, interior=FOAM, **asked).frames())
+    rest = wrinkling_job(SMALL, skin=SKIN, interior=FOAM, **asked).frames(after=first[2])
+    for one, other in zip(first[3:], rest, strict=True):
+        assert (
+            one.points.tobytes() == other.points.tobytes()
+            and one.report["height"].tobytes() == other.report["height"].tobytes()
+        )
+
+
+def test_what_may_not_be_meant_is_said() -> None:
+    """Waves that the mesh cannot have, a skin that hardly wrinkles; it runs all the same."""
+    thin = bk.ShellMaterial(young=1e7, thickness=5e-4)
+    job = wrinkling_job(SMALL, skin=thin, interior=FOAM, cell=0.2, duration=0.1, rate=20.0, threads=1)
+    (told,) = job.facts["warnings"]
+    assert "the mesh cannot have them; edges of 0.0013 m would show them" in told
+    assert len(list(islice(job.frames(), 2))) == 2
+    soft = bk.ShellMaterial(young=2e5, thickness=2e-2)
+    (told,) = wrinkling_job(SMALL, skin=soft, interior=FOAM, cell=0.2, threads=1).facts["warnings"][:1]
+    assert "only 2 times as stiff" in told
+
+
+STILL = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest, SMALL.rest]))
+OPEN = bk.TriMesh(SMALL.rest, SMALL.faces[1:])
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "sentence"),
+    [
+        (3, {}, "body"),
+        (OPEN, {}, "open|closed|border"),
+        (SMALL, {"cell": 9.0}, "not above the body's own"),
+        (SMALL, {"cell": 0.0}, "not above the body's own"),
+        (SMALL, {"degree": 3}, "degree"),
+        (SMALL, {"skin": bk.ShellMaterial(young=1e7, weft=1e6)}, "woven"),
+        (SMALL, {"skin": "no such thing"}, "no such thing"),
+        (SMALL, {"skin": bk.ShellMaterial(young=5e4)}, "softer than what it is on"),
+        (SMALL, {"interior": bk.ShellMaterial(young=1e6)}, "material"),
+        (SMALL, {"handles": Handle([999], lambda time: SMALL.rest[:1])}, "no such vertices"),
+        (SMALL, {"handles": Handle([1, 2], lambda time: SMALL.rest[:1])}, "a point for each"),
+        (SMALL, {"handles": Handle([1], lambda time: np.full((1, 3), np.nan))}, "no numbers"),
+        (SMALL, {"handles": "left"}, "handles"),
+        (STILL, {"handles": Handle([1], lambda time: SMALL.rest[1:2])}, "where its animation has it"),
+        (STILL, {"cell": 0.1}, "where its animation has it"),
+        (SMALL, {"duration": 0.0}, "duration"),
+        (SMALL, {"rate": -1.0}, "rate"),
+        (SMALL, {"substeps": 0}, "substeps"),
+        (SMALL, {"spacing": -1.0}, "spacing"),
+        (SMALL, {"gravity": (0, 1)}, "gravity"),
+        (SMALL, {"foundation": "yes"}, "foundation"),
+    ],
+)
+def test_refusals(body: Any, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        run(body, **given)
+
+
+@pytest.mark.parametrize("vertices", [[], [0.5], "left", [np.nan]])
+def test_handles_that_take_hold_of_nothing(vertices: Any) -> None:
+    with pytest.raises(InputError, match="takes hold of vertices"):
+        Handle(vertices, lambda time: SMALL.rest[:1])
+    with pytest.raises(InputError, match="has a motion"):
+        Handle([0], 3)  # type: ignore[arg-type]
