@@ -126,7 +126,7 @@ FIGURES: dict[str, Figure] = {
         style=_RUBBER,
     ),
     "cushion": Figure(
-        "a foam cushion with a leather skin, bent by its ends: the inner side wrinkles", cushion_study,
+        "a foam cushion with a thick soft skin, bent by its ends: the inner side wrinkles", cushion_study,
         (-0.35, -0.65, -1.0), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "jelly": Figure(
