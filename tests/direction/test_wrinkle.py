@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import bunraku as bk
-from bunraku.contracts import InputError, Vector
+from bunraku.contracts import InputError, Points, Vector
 from bunraku.direction.wrinkle import Handle, wrinkle, wrinkling_job
+from bunraku.dynamics import EquilibriumSettings
 from bunraku.geometry.tet_bar import tet_bar
 from bunraku.materials import SkinOnSoft
 from bunraku.scenes.slab import dominant_wavelength
@@ -88,6 +91,57 @@ def test_handles_are_met_and_the_rest_follows() -> None:
     assert 0.0 < away.max() < 0.02
 
 
+def test_large_handles_are_met_in_the_order_they_are_told() -> None:
+    """A hundred and more vertices on some fifty nodes, from the last to the first; turned, moved, stretched."""
+    mesh = tet_bar((16, 6, 6), (0.4, 0.15, 0.15)).surface()
+    still, taken = (np.flatnonzero(side)[::-1] for side in (mesh.rest[:, 0] < 0.05, mesh.rest[:, 0] > 0.31))
+    turn = Rotation.from_rotvec([0.4, 0.1, 0.0]).as_matrix() * 1.1
+
+    def way(time: float) -> Points:
+        share = min(time / 0.25, 1.0)
+        return mesh.rest[taken] @ ((1.0 - share) * np.eye(3) + share * turn).T + [0.0, 0.0, 0.05 * share]
+
+    handles = [Handle(still, lambda time: mesh.rest[still]), Handle(taken, way)]
+    job = wrinkling_job(mesh, skin=SKIN, interior=FOAM, cell=0.1, handles=handles, duration=0.5, rate=8.0, threads=1)
+    frame = next(islice(job.frames(), 2, None))
+    assert len(taken) > 100 and frame.report["handle_residual"].max() < 1e-9
+
+
+def test_a_motion_that_is_not_affine_is_met_as_far_as_nodes_can() -> None:
+    """An end that is pinched: told by how far it is missed, less than it was asked to move."""
+    end = np.flatnonzero(SMALL.rest[:, 0] == 0.4)
+    pinched = SMALL.rest[end] + 0.02 * np.cos(np.pi * SMALL.rest[end, 1:2] / 0.05) * [1.0, 0.0, 0.0]
+    job = wrinkling_job(
+        SMALL, skin=SKIN, interior=FOAM, cell=0.2, handles=Handle(end, lambda time: pinched), duration=0.25, rate=8.0,
+        threads=1,
+    )  # fmt: skip
+    frame = next(islice(job.frames(), 1, None))
+    assert 1e-4 < frame.report["handle_residual"].max() < 0.04
+
+
+def test_times_of_an_animation_are_its_own_unless_asked_for() -> None:
+    five = bk.Animation(SMALL, np.array([1.0, 2.0, 3.5, 6.0]), np.repeat(SMALL.rest[None], 4, axis=0))
+    asked: dict[str, Any] = {"skin": SKIN, "interior": FOAM, "threads": 1}
+    assert wrinkling_job(five, **asked).times.tolist() == [1.0, 2.0, 3.5, 6.0]
+    assert wrinkling_job(five, **asked, duration=2.5).times.tolist() == [1.0, 2.0, 3.5]
+    assert wrinkling_job(five, **asked, rate=2.0).times == pytest.approx(np.arange(1.0, 6.1, 0.5))
+    late = wrinkling_job(five, **asked, rate=1.0, duration=7.0)
+    assert "the animation ends at 6 s, the shot at 8 s" in late.facts["warnings"][-1]
+
+
+def test_a_first_balance_that_is_not_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bunraku.direction.wrinkle.skin.EquilibriumSettings", partial(EquilibriumSettings, limit=1))
+    pressed_at_once = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest * [0.8, 1, 1]] * 2))
+    job = wrinkling_job(pressed_at_once, skin=SKIN, interior=FOAM, threads=1)
+    first = next(job.frames())
+    assert not first.report["converged"] and first.report["iterations"] == 1
+
+
+def test_threads_are_those_of_the_kernels() -> None:
+    wrinkling_job(STILL, skin=SKIN, interior=FOAM, threads=1)
+    assert numba.get_num_threads() == 1
+
+
 def test_a_body_that_nothing_holds_falls_with_its_skin() -> None:
     """Backward Euler of free fall: −g dt² (1 + 2 + … + k), for all that is inside and on it alike."""
     take = run(cell=0.2, duration=0.5, rate=8.0)
@@ -115,12 +169,14 @@ def test_what_may_not_be_meant_is_said() -> None:
     assert "the mesh cannot have them; edges of 0.0013 m would show them" in told
     assert len(list(islice(job.frames(), 2))) == 2
     soft = bk.ShellMaterial(young=2e5, thickness=2e-2)
-    (told,) = wrinkling_job(SMALL, skin=soft, interior=FOAM, cell=0.2, threads=1).facts["warnings"][:1]
-    assert "only 2 times as stiff" in told
+    first, second = wrinkling_job(SMALL, skin=soft, interior=FOAM, cell=0.2, threads=1).facts["warnings"]
+    assert "only 2 times as stiff" in first and "they come out too long" in second
 
 
 STILL = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest, SMALL.rest]))
 OPEN = bk.TriMesh(SMALL.rest, SMALL.faces[1:])
+_WITH_ONE_MORE = bk.TriMesh(np.vstack([SMALL.rest, [[9.0, 9.0, 9.0]]]), SMALL.faces)
+LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_MORE.rest] * 2))
 
 
 @pytest.mark.parametrize(
@@ -138,6 +194,12 @@ OPEN = bk.TriMesh(SMALL.rest, SMALL.faces[1:])
         (SMALL, {"handles": Handle([999], lambda time: SMALL.rest[:1])}, "no such vertices"),
         (SMALL, {"handles": Handle([1, 2], lambda time: SMALL.rest[:1])}, "a point for each"),
         (SMALL, {"handles": Handle([1], lambda time: np.full((1, 3), np.nan))}, "no numbers"),
+        (SMALL, {"handles": Handle([1], lambda time: SMALL.rest[1 : 2 + int(time > 0)])}, "a point for each"),
+        (SMALL, {"handles": Handle([1], lambda time: "here")}, "gives no points"),  # type: ignore[arg-type,return-value]
+        (SMALL, {"handles": [Handle([k, 5], lambda time: SMALL.rest[:2]) for k in (1, 2)]}, r"handles\[0\] and"),
+        (STILL, {"degree": 1}, "where its animation has it"),
+        (STILL, {"rate": 1e5, "duration": 9e4}, "does not fit into memory"),
+        (LOOSE, {}, "vert"),
         (SMALL, {"handles": "left"}, "handles"),
         (STILL, {"handles": Handle([1], lambda time: SMALL.rest[1:2])}, "where its animation has it"),
         (STILL, {"cell": 0.1}, "where its animation has it"),
@@ -154,9 +216,9 @@ def test_refusals(body: Any, given: dict[str, Any], sentence: str) -> None:
         run(body, **given)
 
 
-@pytest.mark.parametrize("vertices", [[], [0.5], "left", [np.nan]])
+@pytest.mark.parametrize("vertices", [[], [0.5], "left", [np.nan], [3, 4, 3]])
 def test_handles_that_take_hold_of_nothing(vertices: Any) -> None:
-    with pytest.raises(InputError, match="takes hold of vertices"):
+    with pytest.raises(InputError, match="takes hold of"):
         Handle(vertices, lambda time: SMALL.rest[:1])
     with pytest.raises(InputError, match="has a motion"):
         Handle([0], 3)  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ from bunraku.energies import (
     Membrane,
     Placed,
     PlacedEnergy,
+    PointDamping,
     Pressure,
     Solid,
     StrainLimit,
@@ -256,6 +257,7 @@ SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Placed": lambda mesh, material: Placed(Solid(CUBE, SolidMaterial(1e4, stiffness_damping=0.01)), 2, 8, 12),
     "LatticeSolid": lambda mesh, material: LatticeSolid(TWELVE, SolidMaterial(1e4, stiffness_damping=0.01)),
     "MassDamping": lambda mesh, material: MassDamping(BAR, SolidMaterial(1e4, mass_damping=0.5)),
+    "PointDamping": lambda mesh, material: PointDamping(0.5 * lumped_mass(mesh)),
     "DrawnEnergy": lambda mesh, material: DrawnEnergy.of(
         BAR.tets, 12, np.array([1]), np.full((1, 4), 0.25), np.zeros((1, 3)), np.ones(1)
     ),

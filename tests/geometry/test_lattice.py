@@ -163,6 +163,7 @@ def test_a_part_that_is_inside_out_is_a_body_too() -> None:
         for faces in (two.faces, two.faces[:, ::-1])
     )
     assert np.array_equal(sound.elements, mixed.elements) and np.array_equal(sound.owners, mixed.owners)
+    assert mixed.volumes == pytest.approx(sound.volumes, rel=1e-12)
 
 
 @pytest.mark.parametrize(("mesh", "cell"), [(BALL, 0.3), (RING, 0.2), (FORK, CELL)])

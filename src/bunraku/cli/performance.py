@@ -48,16 +48,20 @@ class Performance:
         self.ended_by_hand = False
         """whether Ctrl-C ended it"""
         self._started: shots.Started | None = None
+        self._insist: Callable[[], None] = lambda: None
+        """interrupts where that was asked for and got lost"""
 
     def tell(self, event: shots.Event) -> None:
         """Remember where the take is, and show it."""
         if isinstance(event, shots.Started):
             self._started = event
         self.show.tell(event)
+        if isinstance(event, shots.FrameDone):
+            self._insist()
 
     def perform(self, work: Callable[[Performance], int]) -> int:
         """Do the work; whatever happens becomes a sentence and an exit code."""
-        with _warnings_shown(self.show), terminated_like_interrupted():
+        with _warnings_shown(self.show), terminated_like_interrupted() as self._insist:
             try:
                 return work(self)
             except PhysicsStopped as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -13,16 +13,28 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
-    """A farm that ends a job politely (SIGTERM) gets the same ending as Ctrl-C."""
+def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
+    """A farm that ends a job politely (SIGTERM) gets the same ending as Ctrl-C.
+
+    Gives a function that interrupts again where that was asked for already: an exception that is raised while some
+    library calls back (a compiler's finaliser, say) is printed there and lost.
+    """
+    asked = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
         raise KeyboardInterrupt
 
+    def insist() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
     with signals_kept():
-        if _in_charge():
-            signal.signal(signal.SIGTERM, interrupt)
-        yield
+        for number in _ENDING if _in_charge() else ():
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, interrupt)
+        yield insist
 
 
 @contextmanager

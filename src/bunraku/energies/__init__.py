@@ -25,6 +25,7 @@ from .linear_solid import linear_stiffness as linear_stiffness
 from .linear_solid import solid_mass as solid_mass
 from .mass_damping import MassDamping as MassDamping
 from .mass_damping import MassDragEnergy as MassDragEnergy
+from .mass_damping import PointDamping as PointDamping
 from .membrane import Membrane as Membrane
 from .membrane import MembraneEnergy as MembraneEnergy
 from .membrane import corner_gradients as corner_gradients

@@ -56,6 +56,22 @@ class MassDragEnergy:
 
 
 @dataclass(frozen=True, eq=False)
+class PointDamping:
+    """Gives each step the mass damping of points with masses of their own, whatever they are the points of."""
+
+    coefficient: Vector
+    """(n,) α × mass [kg/s]"""
+
+    def at(self, state: State, dt: float) -> DragEnergy:
+        """The energy of the step to `state.time + dt`."""
+        return DragEnergy(self.coefficient, state.q.reshape(-1, 3), dt)
+
+    def remember(self, state: State) -> Mapping[str, Array]:
+        """Nothing."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
 class MassDamping:
     """Gives each step its mass damping, with the mass lumped at vertices or `consistent`, as inertia has it."""
 

@@ -150,10 +150,14 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     p = (mesh.rest - low) * (SAMPLES / cell)
     found = pieces_inside(p, faces, shape)
     boxes, shares = found.boxes()
-    volumes = shares * cell**3 * _missed(float(shares.sum()) * cell**3, signed_volume(mesh.rest, faces))
+    normals = vertex_normals(mesh.rest, faces)
+    outward = found.outward(p, normals, faces)
+    own_way = np.sum(outward * normals, axis=1) >= 0.0  # a part may be inside out
+    enclosed = signed_volume(mesh.rest, np.where(own_way[faces[:, :1]], faces, faces[:, ::-1]))
+    volumes = shares * cell**3 * _missed(float(shares.sum()) * cell**3, enclosed)
     elements, places = found.nodes(degree)
     rest = low + cell * (places + first_node(degree))
-    owners = found.of_points(p, found.outward(p, vertex_normals(mesh.rest, faces), faces))
+    owners = found.of_points(p, outward)
     t = p / SAMPLES - found.cells[owners]
     least = np.where(shares.sum(axis=1) < _FULL, LEAST_FILL * cell**3, 0.0)
     out = Lattice(

@@ -365,7 +365,7 @@ def gram(rows: Array, weights: Vector) -> Array:
 def _factor(matrix: Array) -> Array:
     """(n, n) Cholesky's factor, in the lower triangle; LAPACK itself, for these are small and many."""
     found, wrong = dpotrf(matrix, lower=1, clean=0)
-    if wrong:
+    if wrong or not np.isfinite(np.diagonal(found)).all():
         raise LinAlgError("not positive definite")
     return found
 

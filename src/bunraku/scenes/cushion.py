@@ -1,7 +1,7 @@
 """A foam cushion with a thick soft skin, bent by its ends: the inner side wrinkles across [Remillard 2013, fig. 3–2].
 
-The skin is as stiff along the cushion as the foam is: one that were much stiffer would hold the cushion straight, which
-a body that does not feel its skin knows nothing of.
+The skin is three times as stiff along the cushion as the foam is, of which a body that does not feel its skin knows
+nothing: it bends as foam alone would.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .study import Panel, Study
 VINYL = ShellMaterial(young=3e6, poisson=0.3, thickness=6e-3, density=900.0)
 FOAM = SolidMaterial(young=1e5, poisson=0.3, density=60.0, stiffness_damping=0.05)
 _HALF = (0.36, 0.09, 0.12)
-"""[m] of the cushion's sides"""
+"""[m] half of the cushion's sides"""
 _HELD = 0.05  # [m] of each end that is held
 _BENT = 40.0  # [°] that each end is turned by
 

@@ -1,8 +1,10 @@
 """Handles: vertices of a soft body's surface that are taken somewhere, and the interior with them.
 
 A handle may have far more vertices than the lattice under it has nodes, so not every vertex is a condition of its own:
-what the nodes can do at all is held (the singular vectors of the handles' rows of B), as near to the goals as that
-goes. Moves, turns and every other affine motion of a handle are met exactly; the report says how far others are not.
+what the nodes can do at all is held, the singular vectors of the handles' rows B = U S Vᵀ. Goals are first what an
+affine motion fitted to each handle does to the nodes, which is exact for moves, turns and stretches where no node is
+two handles' (they are two cells apart); what that leaves is added only where B feels it well, for to a weak singular
+value belong nodes far outside. The report says how far other motions are missed.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,8 +26,10 @@ from bunraku.motion import Animation, Path
 
 Motion = Path | Animation[Any] | Callable[[float], Array]
 """of a handle: a path of its middle, with turns about it; an animation of the surface; or time [s] → (v, 3) [m]"""
-_WEAKEST = 1e-3
-"""of the largest singular value: what nodes feel less than that of the handles is left to the body"""
+_WEAKEST, _FELT = 1e-9, 1e-3
+"""of the largest singular value: below, a combination of nodes is none of the handles'; above, it is felt well"""
+_MOST = 2e7
+"""vertices times nodes of all handles together: more take minutes to be sorted out"""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -50,7 +55,9 @@ class Handle:
                 "a handle has a motion", where="handle.motion", got=type(motion).__name__,
                 allowed="a Path, an Animation of the surface, or a function of time that gives (v, 3) points",
             )  # fmt: skip
-        object.__setattr__(self, "vertices", np.unique(which.astype(np.int64)))
+        if len(np.unique(which)) < len(which):
+            raise input_error("a handle takes hold of each vertex once", where="handle.vertices", got="the same twice")
+        object.__setattr__(self, "vertices", which.astype(np.int64))
         object.__setattr__(self, "motion", motion)
 
     def check(self, mesh: TriMesh, name: str) -> None:
@@ -65,11 +72,6 @@ class Handle:
             raise input_error(
                 "the animation is of another surface", where=f"{name}.motion",
                 got=f"{self.motion.mesh.point_count} vertices", allowed=f"{mesh.point_count}",
-            )  # fmt: skip
-        if np.shape(self.goals(mesh, 0.0)) != (len(self.vertices), 3):
-            raise input_error(
-                "a handle's motion gives a point for each of its vertices", where=f"{name}.motion",
-                got=f"shape {np.shape(self.goals(mesh, 0.0))}", allowed=str((len(self.vertices), 3)),
             )  # fmt: skip
 
     def goals(self, mesh: TriMesh, time: float) -> Points:
@@ -91,22 +93,35 @@ class Held:
 
     def goals(self, time: float) -> Points:
         """(v, 3) of all handles' vertices, one handle after another [m]."""
-        each = [one.goals(self.lattice.surface, time) for one in self.handles]
-        points = np.concatenate(each)
-        if not np.isfinite(points).all():
-            which = next(k for k, one in enumerate(each) if not np.isfinite(one).all())
+        return np.concatenate([self._goals(k, time) for k in range(len(self.handles))])
+
+    def _goals(self, k: int, time: float) -> Points:
+        """(v, 3) of one handle, checked: a motion may be anything."""
+        one, where = self.handles[k], f"handles[{k}].motion"
+        try:
+            points = one.goals(self.lattice.surface, time)
+        except (TypeError, ValueError) as error:
             raise input_error(
-                "a handle goes to points that are no numbers", where=f"handles[{which}].motion", got=f"at {time:g} s"
-            )
+                "a handle's motion gives no points", where=where, got=f"{error} at {time:g} s",
+                allowed=f"an array {(len(one.vertices), 3)}",
+            ) from error  # fmt: skip
+        if points.shape != (len(one.vertices), 3):
+            raise input_error(
+                "a handle's motion gives a point for each of its vertices", where=where,
+                got=f"shape {points.shape} at {time:g} s", allowed=str((len(one.vertices), 3)),
+            )  # fmt: skip
+        if not np.isfinite(points).all():
+            raise input_error("a handle goes to points that are no numbers", where=where, got=f"at {time:g} s")
         return points
 
     def constraint(self, masses: Vector) -> LinearConstraint:
         """For nodes of lumped masses (n,) [kg]."""
         rows, pull = self._rows
         jacobian = average_jacobian(rows)
-        count = jacobian.shape[0]
+        count, rest = jacobian.shape[0], self.lattice.surface.rest[self._vertices]
+        still = rows @ self.lattice.rest
         return LinearConstraint(
-            jacobian, lambda time: (pull @ self.goals(time)).reshape(-1), lambda time: np.ones(count),
+            jacobian, lambda time: (still + pull @ (self.goals(time) - rest)).reshape(-1), lambda time: np.ones(count),
             felt_mass(jacobian, masses),
         )  # fmt: skip
 
@@ -125,11 +140,38 @@ class Held:
 
     @cached_property
     def _rows(self) -> tuple[Sparse, Array]:
-        """Sparse (r, n) what of the nodes is held, and (r, v) the goals' part in it."""
+        """Sparse (r, n) what of the nodes is held, and (r, v) how the vertices' displacements move it."""
         chosen = self.lattice.embedding[self._vertices]
         used = np.unique(chosen.indices)
-        left, size, right = np.linalg.svd(chosen[:, used].toarray(), full_matrices=False)
-        kept = size > _WEAKEST * size.max()
-        spread = np.zeros((int(kept.sum()), self.lattice.point_count))
-        spread[:, used] = right[kept]
-        return sparse.csr_array(spread), left[:, kept].T / size[kept, None]
+        if len(self._vertices) * len(used) > _MOST:
+            raise input_error(
+                "handles take hold of too many vertices", where="handles",
+                got=f"{len(self._vertices)} vertices, {len(used)} nodes", allowed=f"up to {_MOST:.0e} of their product",
+                remedy="smaller handles, or larger cells",
+            )  # fmt: skip
+        felt = chosen[:, used].toarray()
+        some = np.abs(felt).sum(axis=0) > 0.0  # B may hold zeros
+        felt, used = felt[:, some], used[some]
+        left, size, right = np.linalg.svd(felt, full_matrices=False)
+        kept, well = size > _WEAKEST * size.max(), size > _FELT * size.max()
+        affine = self._affine(felt, used)
+        pull = right @ affine
+        towards = left[:, well].T / size[well, None]
+        pull[well] += towards - (towards @ felt) @ affine
+        held = right[kept]
+        columns = np.broadcast_to(used, held.shape)
+        begins = np.arange(len(held) + 1) * len(used)
+        shape = (len(held), self.lattice.point_count)
+        return sparse.csr_array((held.reshape(-1), columns.reshape(-1), begins), shape=shape), pull[kept]
+
+    def _affine(self, felt: Array, used: Integers) -> Array:
+        """(nodes, v) displacements of nodes by the affine motions that fit those of the handles' vertices; a node of
+        two handles takes part in both as their vertices feel it (v, nodes)."""
+        nodes, rest = self.lattice.rest[used], self.lattice.surface.rest[self._vertices]
+        out, total = np.zeros((len(used), len(rest))), np.abs(felt).sum(axis=0)
+        for begin, end in pairwise([*self._begins, len(rest)]):
+            middle = rest[begin:end].mean(axis=0)
+            fit = np.linalg.pinv(np.column_stack([np.ones(end - begin), rest[begin:end] - middle]))
+            share = np.abs(felt[begin:end]).sum(axis=0) / total
+            out[:, begin:end] = share[:, None] * (np.column_stack([np.ones(len(nodes)), nodes - middle]) @ fit)
+        return out

@@ -12,7 +12,7 @@ import numpy as np
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, EnergySource, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import GravityEnergy, LatticeSolid
+from bunraku.energies import GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
 from bunraku.materials import SolidMaterial
 from bunraku.motion import Animation
@@ -135,9 +135,11 @@ class LatticeInterior:
 
     @cached_property
     def _stepper(self) -> ImplicitEuler:
-        masses = self.lattice.masses(self.material.density) + self.lattice.embedding.T @ self.skin_mass
+        own = self.lattice.masses(self.material.density)
+        masses = own + self.lattice.embedding.T @ self.skin_mass
         energies: tuple[EnergySource, ...] = (
             LatticeSolid(self.lattice, self.material), GravityEnergy(masses, self.gravity),
+            PointDamping(self.material.mass_damping * own),
         )  # fmt: skip
         conditions: tuple[LinearConstraint, ...] = (self._held.constraint(masses),) if self.handles else ()
         settings = NewtonSettings(length=self.surface.size)

@@ -49,7 +49,7 @@ class WrinkleSettings:
             raise input_error("spacing must be a length", got=repr(self.spacing)[:40], allowed="above 0 m, or None")
         if not isinstance(self.foundation, bool):
             raise input_error("foundation must be True or False", got=self.foundation)
-        if len(self.times) < 2:
+        if self.count < 2:
             raise input_error("the shot is shorter than a frame", where="duration", got=self.duration)
 
     @classmethod
@@ -62,6 +62,11 @@ class WrinkleSettings:
         return cls(**given)  # type: ignore[arg-type]
 
     @property
+    def count(self) -> int:
+        """Of frames, the first one included."""
+        return round(float(self.duration) * float(self.rate)) + 1
+
+    @property
     def times(self) -> Vector:
         """(t,) of the frames [s]."""
-        return np.arange(round(float(self.duration) * float(self.rate)) + 1) / float(self.rate)
+        return np.arange(self.count) / float(self.rate)

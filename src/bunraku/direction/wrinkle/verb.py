@@ -12,9 +12,10 @@ import numpy as np
 from bunraku.contracts import Vector, input_error, need
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
-from bunraku.geometry import TriMesh, edges, lattice_around, lumped_mass
+from bunraku.geometry import TriMesh, check_physical, edges, first_few, lattice_around, lumped_mass
 from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation
+from bunraku.numerics import use_threads
 
 from .handles import Handle
 from .interior import AnimatedInterior, Interior, LatticeInterior
@@ -26,6 +27,8 @@ _CELL = 0.1
 """of the body's size: the cells of the lattice where none are said"""
 _RESOLVED, _GOOD = 2.0, 8.0
 """edges to a wave below which there is none, and from which on it is right"""
+_MOST_POINTS = 200_000_000
+"""of all frames together"""
 _STIFFER = 10.0
 """times as stiff as the interior from which on a skin wrinkles before it is crushed: the onset is then below 12 %"""
 
@@ -46,9 +49,9 @@ def wrinkle(
         interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
         cell: [m] of the lattice; None: a tenth of the body's size.
         handles: parts of the surface that are taken somewhere. Without any the body falls.
-        duration: [s]; None: two seconds, or those of the animation.
+        duration: [s]; None: two seconds, or as long as the animation.
         rate: frames a second; None: 24, or the animation's own times.
-        gravity: [m/s²].
+        gravity: [m/s²]; an animation goes its way without.
         substeps: steps a frame.
         spacing: [m] between what of the skin is coupled on average; None: two and a half wavelengths.
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
@@ -84,10 +87,10 @@ def wrinkling_job(
     need(TriMesh, "body", given, remedy="a TriMesh, or an Animation of one")
     outside, inside = as_material(skin), as_solid(interior)
     layers = _layers(outside, inside)
-    timing = {"duration": duration, "rate": rate}
-    knobs = WrinkleSettings.of({**{k: v for k, v in timing.items() if v is not None}, **settings})
-    times = _times(body, knobs, asked=any(value is not None for value in timing.values()))
-    warnings = _warnings(layers, given)
+    knobs = _knobs(body, duration, rate, settings)
+    use_threads(knobs.threads)
+    times = _times(body, knobs, rate)
+    warnings = [*_warnings(layers, given), *_late(body, times)]
     for sentence in warnings:
         _log.warning("%s", sentence)
     mass = lumped_mass(given, outside.areal_mass)
@@ -99,7 +102,7 @@ def wrinkling_job(
         "warnings": warnings, **under.facts(),
     }  # fmt: skip
     start = wrinkling.start(float(times[0]))
-    return Job(given, times, knobs.substeps, start, wrinkling, WrinkleReport(wrinkling), facts)
+    return Job(given, times, knobs.substeps, start.value, wrinkling, WrinkleReport(wrinkling, start), facts)
 
 
 def _layers(skin: ShellMaterial, interior: SolidMaterial) -> SkinOnSoft:
@@ -131,27 +134,68 @@ def _interior(
     knobs: WrinkleSettings, skin_mass: Vector,
 ) -> Interior:  # fmt: skip
     if isinstance(body, Animation):
-        if cell is not None or handles:
+        if cell is not None or handles or degree != 2:
             raise input_error(
-                "an animated body is where its animation has it", where="cell" if cell is not None else "handles",
-                remedy="leave cells and handles out, or give the mesh alone: body.mesh",
+                "an animated body is where its animation has it",
+                where="cell" if cell is not None else "handles" if handles else "degree",
+                remedy="leave cells, handles and degree out, or give the mesh alone: body.mesh",
             )  # fmt: skip
+        check_physical(body.mesh)
         body.check("body")
         return AnimatedInterior(body)
     for k, one in enumerate(handles):
         one.check(body, f"handles[{k}]")
+        for j, other in enumerate(handles[:k]):
+            both = np.intersect1d(one.vertices, other.vertices)
+            if len(both):
+                raise input_error(
+                    "two handles take hold of the same vertices", where=f"handles[{j}] and handles[{k}]",
+                    got=first_few(both), remedy="leave them out of one of the two",
+                )  # fmt: skip
     lattice = lattice_around(body, _CELL * body.size if cell is None else cell, degree=degree)
     return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads)
 
 
-def _times(body: TriMesh | Animation, knobs: WrinkleSettings, *, asked: bool) -> Vector:
-    """(t,) of the frames: an animation's own, unless a duration or a rate is asked for."""
-    if not isinstance(body, Animation) or asked:
-        begin = body.times[0] if isinstance(body, Animation) else 0.0
-        return knobs.times + begin
-    if body.frame_count < 2:
-        raise input_error("the animation has one frame only", where="body", remedy="say duration and rate")
-    return body.times
+def _knobs(
+    body: TriMesh | Animation, duration: float | None, rate: float | None, settings: Mapping[str, Any]
+) -> WrinkleSettings:
+    """The settings; an animation lasts as long as it does where nothing else is said."""
+    timing: dict[str, Any] = {"duration": duration, "rate": rate}
+    if isinstance(body, Animation) and duration is None:
+        if body.frame_count < 2:
+            raise input_error("the animation has one frame only", where="body", remedy="say a duration")
+        timing["duration"] = float(body.times[-1] - body.times[0])
+        timing["rate"] = rate or (body.frame_count - 1) / timing["duration"]
+    knobs = WrinkleSettings.of({**{k: v for k, v in timing.items() if v is not None}, **settings})
+    given = body.mesh if isinstance(body, Animation) else body
+    if knobs.count * given.point_count > _MOST_POINTS:
+        raise input_error(
+            "a take of so many frames does not fit into memory", where="rate",
+            got=f"{knobs.count} frames of {given.point_count} vertices",
+            allowed=f"up to {_MOST_POINTS // given.point_count} frames", remedy="a lower rate, or shorter",
+        )  # fmt: skip
+    return knobs
+
+
+def _times(body: TriMesh | Animation, knobs: WrinkleSettings, rate: float | None) -> Vector:
+    """(t,) of the frames: an animation's own, as long as it is asked for, unless a rate is."""
+    if not isinstance(body, Animation):
+        return knobs.times
+    if rate is not None:
+        return knobs.times + body.times[0]
+    own = body.times[body.times <= body.times[0] + knobs.duration * (1.0 + 1e-9)]
+    if len(own) < 2:
+        raise input_error("the shot is shorter than the animation's frames", where="duration", got=knobs.duration)
+    return own
+
+
+def _late(body: TriMesh | Animation, times: Vector) -> list[str]:
+    """A sentence where a body is looked at after its animation has ended."""
+    if not isinstance(body, Animation) or times[-1] <= body.times[-1] + 1e-9:
+        return []
+    return [
+        f"the animation ends at {body.times[-1]:g} s, the shot at {times[-1]:g} s: in between the body stands still"
+    ]
 
 
 def _edge(mesh: TriMesh) -> float:

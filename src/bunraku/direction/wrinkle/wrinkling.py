@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Outcome, Points, Solution, State, Vector
+from bunraku.contracts import WHY, Array, Faces, Outcome, PhysicsStopped, Points, Solution, State, Vector
 from bunraku.direction.track import gaussians
 from bunraku.geometry import vertex_normals
 from bunraku.materials import SkinOnSoft
@@ -35,11 +35,14 @@ class Wrinkling:
             threads=knobs.threads,
         )  # fmt: skip
 
-    def start(self, time: float = 0.0) -> State:
-        """In balance on the interior as it begins."""
+    def start(self, time: float = 0.0) -> Solution[State]:
+        """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
         memory = self.interior.start(time)
         found = self._balanced(time, self.interior.places(memory, time), None)
-        return replace(found.value, time=time, memory=memory)
+        if not found.outcome.usable and found.outcome is not Outcome.NOT_CONVERGED:
+            raise PhysicsStopped(found.evidence.get(WHY, found.outcome.value), index=0, time=time)
+        stats = {**found.stats, "interior_iterations": 0, "converged": found.outcome is Outcome.CONVERGED}
+        return replace(found, value=replace(found.value, time=time, memory=memory), stats=stats)
 
     def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
         """From a state on by dt [s]; `last` takes a balance that was looked for as long as is allowed."""
@@ -75,11 +78,13 @@ class WrinkleReport:
     """What a frame says of itself."""
 
     wrinkling: Wrinkling
+    start: Solution[State]
+    """what the first frame tells of"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
         """`height` (n,) [m] of the skin over the interior along its normals, `residual` (k,) [m] of the averages,
         `handle_residual` (h,) [m]; iterations, whether all steps converged, and ridges that were left."""
-        interior, x = self.wrinkling.interior, state.q.reshape(-1, 3)
+        interior, x, steps = self.wrinkling.interior, state.q.reshape(-1, 3), steps or [self.start]
         places = interior.places(state.memory, state.time)
         normals = vertex_normals(places, interior.surface.faces)
         averages = self.wrinkling.skin.averages
