@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bunraku.energies as room
 from bunraku.contracts import Energy, EnergySource, Points, State
 from bunraku.energies import (
     Bending,
     Blowing,
+    BondEnergy,
     Drag,
     DragEnergy,
     DrawnEnergy,
@@ -123,6 +125,30 @@ def placed_cube() -> Case:
     )
 
 
+CORNERS = np.array([[-0.5, -0.4, -0.6], [1.1, 0.0, 0.1], [0.0, 1.2, 0.2], [0.1, -0.2, 1.3]])
+"""four nodes about the cloth"""
+
+
+def bonded(mesh: TriMesh) -> Case:
+    """A cloth on four nodes that carry it affinely."""
+    shares = np.linalg.solve(np.vstack([CORNERS.T, np.ones(4)]), np.vstack([mesh.rest.T, np.ones(len(mesh.rest))])).T
+    share = np.linspace(1.0, 3.0, len(mesh.faces))
+    energy = BondEnergy.of(mesh, sparse.csr_array(shares), 4e3 * share, 20.0 * share)
+    return Case(energy, np.concatenate([CORNERS, mesh.rest]), probes=behind(CORNERS, mesh))
+
+
+def behind(first: Points, mesh: TriMesh) -> list[Probe]:
+    """The probes of a cloth behind other points."""
+    return [Probe(p.name, np.concatenate([first, p.x]), p.scale) for p in shell_probes(mesh)]
+
+
+def placed_plate(mesh: TriMesh, material: MaterialBlend) -> Case:
+    """A plate, which has unknowns of its own, behind four points."""
+    energy = Bending(mesh, material).elastic(0.0)
+    rest = np.concatenate([CORNERS, mesh.rest])
+    return Case(PlacedEnergy(energy, 4, len(mesh.rest), len(rest)), rest, probes=behind(CORNERS, mesh))
+
+
 GALE = Wind((8.0, -1.0, 20.0), turbulence=0.3, size=0.2)
 
 
@@ -228,7 +254,11 @@ FIXTURES: dict[str, dict[str, Maker]] = {
         ),
     },
     "MassDragEnergy": {"consistent": lambda mesh, material, state: dragged()},
-    "PlacedEnergy": {"a cube among twelve points": lambda mesh, material, state: placed_cube()},
+    "PlacedEnergy": {
+        "a cube among twelve points": lambda mesh, material, state: placed_cube(),
+        "a plate behind four": lambda mesh, material, state: placed_plate(mesh, material),
+    },
+    "BondEnergy": {"a cloth on four nodes": lambda mesh, material, state: bonded(mesh)},
     "WindEnergy": {
         "gale": lambda mesh, material, state: Case(Blowing(mesh, material, GALE).at(state, DT), rigid=False),
         "still air": lambda mesh, material, state: Case(
@@ -265,6 +295,7 @@ SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Blowing": lambda mesh, material: Blowing(mesh, material, GALE),
     "EnclosedGas": lambda mesh, material: _held_gas(),
     "Foundation": lambda mesh, material: _foundation(mesh, mesh.rest),
+    "BondEnergy": lambda mesh, material: bonded(mesh).energy,  # type: ignore[dict-item]
     "GravityEnergy": lambda mesh, material: GravityEnergy(lumped_mass(mesh), np.array([0.0, -9.81, 0.0])),
 }
 

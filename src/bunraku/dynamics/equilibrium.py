@@ -1,49 +1,42 @@
 """Stable equilibria on linear conditions: minima of the energy, not places where forces merely vanish.
 
-Newton's method with the full Hessian. On J x = c its saddle matrix has exactly as many negative pivots as there are
-conditions (and unknowns that energies eliminate) if and only if the energy is convex there; where it has more, a share
-of the mass matrix is added until it has not. A flat sheet under pressure is in balance, but on a ridge of the energy:
-what is found with the wrong number of pivots is left along the direction that falls most, and the search goes on.
+A search has two parts. First the positive Hessian and conjugate directions (`minimise.py`) lead down, several
+iterations to a factorisation, until steps are small. Then Newton's method with the full Hessian: on J x = c its saddle
+matrix has exactly as many negative pivots as there are conditions (and unknowns that energies eliminate) if and only if
+the energy is convex there; where it has more, a share of the mass matrix is added until it has not. A flat sheet under
+pressure is in balance, but on a ridge of the energy: what is found with the wrong number of pivots is left along the
+direction that falls most, and the search begins anew from there.
+
+`step` does the same to the energy and inertia of a step of implicit Euler: where it ends is a minimum as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
-from bunraku.contracts import (
-    WHY,
-    Array,
-    Energy,
-    LinearRows,
-    Outcome,
-    Points,
-    Solution,
-    Sparse,
-    State,
-    Stencil,
-    Vector,
-    input_error,
-)
+from bunraku.contracts import WHY, Outcome, Points, Solution, State, Stencil, Vector, input_error
 from bunraku.numerics import FactorisationError, SaddleSystem, choose
 
+from .balancing import Search
+from .frozen import Frozen
+from .implicit_euler import PARTS, ImplicitEuler
+from .minimise import NewtonSettings, Progress
 from .system import System, mean_stiffness, shifted_stencils
 
 _LONG = 2.0**20
 """[s] of a step in which nothing that depends on rates is felt; rounding moves its end by 1e-10 s"""
+_ROUGH, _MOST_ROUGH = 1e-3, 60
+"""of `length`: steps with the positive Hessian that are this small lead to Newton's own; and how many there may be"""
 _LEAST_SHIFT, _MORE, _MOST_SHIFTS = 1e-12, 10.0, 16
 """of the mean stiffness: the first share of mass that is added (thin sheets bend a billion times more easily than they
 stretch), how much more the next time, and how often"""
 _NEUTRAL = 1e-13
 """of the mean stiffness: what resists less moves freely, to rounding"""
-_ARMIJO, _HALVINGS = 1e-4, 40
 _POWERS, _SETTLED = 200, 1e-3
 """inverse iterations towards the direction that falls most, at most, and the change of its curvature that ends them"""
-_NOISE = 1e-8
-"""share of the energy below which what it should fall may drown in rounding"""
 _FARTHEST = 1e3
 """times the settings' length: beyond, what falls has no bottom"""
 _MOST_RETURNS = 5
@@ -67,7 +60,9 @@ class EquilibriumSettings:
 
 
 class Equilibrium:
-    """Finds equilibria of a system without contact; the symbolic analysis is made once."""
+    """Finds equilibria of a system without contact; symbolic analyses are made once."""
+
+    order = 1
 
     def __init__(
         self, system: System, settings: EquilibriumSettings | None = None, *, threads: int | None = None
@@ -81,38 +76,72 @@ class Equilibrium:
 
     def find(self, state: State, guess: Points | None = None) -> Solution[State]:
         """The equilibrium at `state.time`, looked for from the state, or from a `guess` (n, 3) [m]."""
-        search = self._begun(state if guess is None else replace(state, q=guess.reshape(-1).copy()))
-        try:
-            outcome = self._run(search)
-        except FactorisationError:
-            outcome = Outcome.FACTORISATION_FAILED
+        search = self._at_rest(state if guess is None else replace(state, q=guess.reshape(-1).copy()))
+        outcome = self._searched(search)
         finite = bool(np.isfinite(search.x).all())
         x = search.x if finite else state.q.reshape(-1, 3)
-        stats = {
+        memory = {**state.memory, **(search.follow() if finite else {})}
+        value = replace(state, q=x.reshape(-1).copy(), memory=memory)
+        return Solution(value, outcome, self._stats(search, x), search.evidence)
+
+    def step(self, state: State, dt: float, *, last: bool = False, guess: Points | None = None) -> Solution[State]:
+        """A step of implicit Euler of length dt [s] to a minimum, looked for from a `guess` (n, 3) or from where
+        inertia alone would lead; `last` takes what was found when the search came to its limit."""
+        problem = self._hard(self._rough.freeze(state, dt))
+        search = Search(problem, problem.target if guess is None else guess)
+        outcome = self._searched(search)
+        if not np.isfinite(search.x).all():
+            return Solution(state, Outcome.NOT_FINITE, self._stats(search, state.q.reshape(-1, 3)), search.evidence)
+        x = search.x.reshape(-1).copy()
+        after = State(state.time + dt, x, (x - state.q) / dt, {**state.memory, **search.follow()})
+        if last and outcome is Outcome.NOT_CONVERGED and WHY not in search.evidence:
+            outcome = Outcome.ITERATION_LIMIT
+        after = replace(after, memory={**after.memory, **self._system.remember(after)})
+        return Solution(after, outcome, self._stats(search, search.x), search.evidence)
+
+    def stable_at(self, state: State) -> bool:
+        """Whether the energy is convex at a state, on the conditions of its time: whether nothing buckles there."""
+        return self._factor(self._at_rest(state), _NEUTRAL)
+
+    @staticmethod
+    def _stats(search: Search, x: Points) -> dict[str, object]:
+        return {
             "iterations": search.iterations, "factorisations": search.factorisations, "ridges": search.ridges,
             "last_step": search.last_step, "residual": search.missed(x), "multipliers": search.multipliers,
             "stable": search.stable, "energy": search.value(x),
         }  # fmt: skip
-        memory = {**state.memory, **(search.follow() if finite else {})}
-        return Solution(replace(state, q=x.reshape(-1).copy(), memory=memory), outcome, stats, search.evidence)
 
-    def stable_at(self, state: State) -> bool:
-        """Whether the energy is convex at a state, on the conditions of its time: whether nothing buckles there."""
-        return self._factor(self._begun(state), _NEUTRAL)
+    @cached_property
+    def _rough(self) -> ImplicitEuler:
+        """Goes down with the positive Hessian."""
+        length, limit = self._settings.length, min(_MOST_ROUGH, self._settings.limit)
+        settings = NewtonSettings(length=length, tolerance=max(_ROUGH, self._settings.tolerance), limit=limit)
+        return ImplicitEuler(self._system, settings, threads=self._threads)
 
-    def _begun(self, state: State) -> _Search:
-        """A search that stands at a state."""
+    def _at_rest(self, state: State) -> Search:
+        """A search for balance that stands at a state."""
         before = replace(state, time=state.time - _LONG, velocity=np.zeros_like(state.velocity))
-        energies = [source.at(before, _LONG) for source in self._system.energies]
-        rows = [constraint.at(before, _LONG) for constraint in self._system.constraints]
+        return Search(self._hard(self._rough.freeze(before, _LONG)), state.q.reshape(-1, 3).copy())
+
+    @staticmethod
+    def _hard(problem: Frozen) -> Frozen:
+        rows = problem.rows
         if any(one.caps is not None or one.press is not None or not np.isinf(one.stiffness).all() for one in rows):
             raise input_error("balance is looked for on hard conditions only", where="constraints")
-        return _Search(energies, rows, state.q.reshape(-1, 3).copy())
+        return problem
 
-    def _run(self, search: _Search) -> Outcome:
+    def _searched(self, search: Search) -> Outcome:
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                return self._run(search)
+        except FactorisationError:
+            return Outcome.FACTORISATION_FAILED
+
+    def _run(self, search: Search) -> Outcome:
         """To the settings' tolerance."""
         settings, shift, returns = self._settings, 0.0, 0
         small = settings.tolerance * settings.length
+        self._go_down(search)
         while search.iterations < settings.limit:
             gradient = search.gradient(search.x)
             shift = self._convex(search, shift)
@@ -130,15 +159,27 @@ class Equilibrium:
                 if search.stable or (not settings.stable and search.imbalance() <= small * self._mean):
                     return Outcome.CONVERGED
                 shift = self._convex(search, 0.0)  # the least: what came before may have taken more
-                left = self._leave(search, shift) if settings.stable and not search.stable else None
-                if left is not None:
-                    return left
+                if settings.stable and not search.stable:
+                    left = self._leave(search, shift)
+                    if left is not None:
+                        return left
+                    self._go_down(search)
             elif not search.descend(step, gradient, multipliers):
                 return Outcome.LINE_SEARCH_FAILED
             search.follow()
         return Outcome.NOT_CONVERGED
 
-    def _convex(self, search: _Search, shift: float) -> float:
+    def _go_down(self, search: Search) -> None:
+        """Until steps are small; what comes to nothing leaves the search where it was."""
+        run = Progress(search.x, search.multipliers)
+        self._rough.solve(search.problem, run, dict.fromkeys(PARTS, 0.0))
+        search.iterations += run.iterations
+        search.factorisations += run.factorisations
+        if np.isfinite(run.x).all() and np.isfinite(search.problem.value(run.x, run.multipliers)):
+            search.x, search.multipliers = run.x, run.multipliers
+            search.follow()
+
+    def _convex(self, search: Search, shift: float) -> float:
         """Factorise with as little of the mass matrix as makes the energy convex, or about; returns that share.
 
         `shift` is what the iteration before took.
@@ -151,20 +192,19 @@ class Equilibrium:
             tried = max(_LEAST_SHIFT, _MORE * tried)
         raise FactorisationError("no share of the mass makes the energy convex")
 
-    def _factor(self, search: _Search, shift: float) -> bool:
+    def _factor(self, search: Search, shift: float) -> bool:
         """Factorise with a share of the mass matrix; whether the number of negative pivots is right."""
         saddle = self._saddle or self._analyse(search)
-        blocks = search.blocks()
-        mass = self._system.mass
-        added = mass.blocks(shift * self._mean / float(mass.lumped.mean()))
-        border = search.jacobian.data if search.rows else None
-        saddle.factor([added, *blocks], search.stiffness, border=border)
+        problem, mass = search.problem, self._system.mass
+        added = mass.blocks(1.0 / problem.dt**2 + shift * self._mean / float(mass.lumped.mean()))
+        border = problem.jacobian.data if problem.rows else None
+        saddle.factor([added, *search.blocks()], problem.stiffness, border=border)
         search.factorisations += 1
         positive, negative = saddle.inertia()
-        expected = search.auxiliary + len(search.stiffness)
-        return negative == expected and positive + negative == saddle.size + len(search.stiffness)
+        expected = search.auxiliary + len(problem.stiffness)
+        return negative == expected and positive + negative == saddle.size + len(problem.stiffness)
 
-    def _direction(self, search: _Search, gradient: Points) -> tuple[Points, Vector]:
+    def _direction(self, search: Search, gradient: Points) -> tuple[Points, Vector]:
         """Newton's step to the conditions with the last factor, and the new multipliers."""
         saddle = self._saddle
         assert saddle is not None
@@ -173,7 +213,7 @@ class Equilibrium:
         found = saddle.solve(force, -search.missed(search.x))
         return found.primal[: gradient.size].reshape(-1, 3), search.multipliers + found.multipliers
 
-    def _leave(self, search: _Search, shift: float) -> Outcome | None:
+    def _leave(self, search: Search, shift: float) -> Outcome | None:
         """Go down from a ridge along the direction that falls most; an outcome where there is none."""
         along, curvature = self._falling_most(search, shift)
         if curvature > -_NEUTRAL * self._mean:
@@ -187,14 +227,14 @@ class Equilibrium:
             return None
         return Outcome.LINE_SEARCH_FAILED
 
-    def _falling_most(self, search: _Search, shift: float) -> tuple[Points, float]:
+    def _falling_most(self, search: Search, shift: float) -> tuple[Points, float]:
         """The direction (n, 3), its largest entry 1, and the curvature [N/m] along it, of mass one on average, by
         inverse iteration with the last factor."""
         saddle, mass = self._saddle, self._system.mass
         assert saddle is not None
         mean = float(mass.lumped.mean())
         along = np.random.default_rng(0).normal(size=search.x.shape)
-        none, curvature = np.zeros(len(search.stiffness)), np.inf
+        none, curvature = np.zeros(len(search.problem.stiffness)), np.inf
         for _ in range(_POWERS):
             along /= np.sqrt(np.sum(along * mass.times(along)) / mean)
             force = np.zeros(saddle.size)
@@ -206,110 +246,15 @@ class Equilibrium:
                 break
         return along / along.reshape(-1)[np.abs(along).argmax()], curvature
 
-    def _analyse(self, search: _Search) -> SaddleSystem:
-        count = self._system.point_count
+    def _analyse(self, search: Search) -> SaddleSystem:
+        count, energies = self._system.point_count, search.problem.energies
         stencils: list[Stencil] = [self._system.mass.stencil()]
-        stencils += shifted_stencils(search.energies, count, psd=False)
+        stencils += shifted_stencils(energies, count, psd=False)
         size = 3 * count + search.auxiliary
         # Pivots keep their signs whatever their order (Sylvester), so there is no need to look for others than the
         # pattern's own: that would take a new analysis each time, and three times as long.
         self._saddle = SaddleSystem(stencils, size, self._system.jacobian, choose(threads=self._threads))
         # Of the positive part: what is pressed together has a full Hessian whose diagonal may be anything.
-        stiff = [block for one in search.energies for block in one.blocks(search.x, psd=True)]
-        self._mean = mean_stiffness(shifted_stencils(search.energies, count, psd=True), stiff, 3 * count)
+        stiff = [block for one in energies for block in one.blocks(search.x, psd=True)]
+        self._mean = mean_stiffness(shifted_stencils(energies, count, psd=True), stiff, 3 * count)
         return self._saddle
-
-
-class _Search:
-    """One search: where it is, and what it has spent."""
-
-    def __init__(self, energies: Sequence[Energy], rows: Sequence[LinearRows], x: Points) -> None:
-        self.energies, self.rows, self.x = energies, rows, x
-        self.jacobian: Sparse = (
-            sparse.vstack([one.jacobian for one in rows], format="csr") if rows else sparse.csr_array((0, x.size))
-        )
-        self.stiffness: Vector = np.concatenate([np.zeros(0), *(one.stiffness for one in rows)])
-        self.goals: Vector = np.concatenate([np.zeros(0), *(one.goals for one in rows)])
-        self.multipliers = np.zeros(len(self.goals))
-        self.auxiliary = sum(one.auxiliary_count for one in energies)
-        self.iterations = self.factorisations = self.ridges = 0
-        self.last_step, self.stable = np.inf, False
-        self.evidence: dict[str, object] = {}
-        self._blocks: tuple[Points, list[Array]] | None = None
-
-    def value(self, x: Points) -> float:
-        """[J] of the energies, plus λ·(J x − c), zero on the conditions."""
-        return sum(one.value(x) for one in self.energies) + float(self.multipliers @ self.missed(x))
-
-    def gradient(self, x: Points) -> Points:
-        """(n, 3) of `value` [N]"""
-        out = (self.jacobian.T @ self.multipliers).reshape(-1, 3)
-        for one in self.energies:
-            out = out + one.gradient(x)
-        return out
-
-    def missed(self, x: Points) -> Vector:
-        """(r,) J x − c"""
-        return self.jacobian @ x.reshape(-1) - self.goals
-
-    def imbalance(self) -> float:
-        """[N] the largest force that nothing balances; a step may be small for the mass that was added to it."""
-        return float(np.abs(self.gradient(self.x)).max(initial=0.0))
-
-    def away(self) -> float:
-        """The largest distance from the conditions."""
-        return float(np.abs(self.missed(self.x)).max(initial=0.0))
-
-    def blocks(self) -> list[Array]:
-        """Local blocks of the full Hessian; asked for again with each share of mass that is tried."""
-        if self._blocks is None or self._blocks[0] is not self.x:
-            self._blocks = self.x, [block for one in self.energies for block in one.blocks(self.x, psd=False)]
-        return self._blocks[1]
-
-    def conflict(self) -> Outcome:
-        """Conditions that cannot be met together, and the worst of them."""
-        missed = np.abs(self.missed(self.x))
-        self.evidence = {"row": int(missed.argmax()), "missed": float(missed.max())}
-        return Outcome.CONDITIONS_CONFLICT
-
-    def follow(self) -> dict[str, Array]:
-        """Take x for where the search has come to; returns what that changes in the state's memory."""
-        return {key: value for one in self.energies for key, value in one.follow(self.x).items()}
-
-    def descend(self, step: Points, gradient: Points, multipliers: Vector) -> bool:
-        """Go along a step as far as the energy falls as it should; whether it does anywhere."""
-        slope, begin = float(np.sum(step * gradient)), self.value(self.x)
-        share = 1.0
-        for _ in range(_HALVINGS):
-            there = self.x + share * step
-            falls = slope < 0.0 and self.value(there) <= begin + _ARMIJO * share * slope
-            if falls or self._flatter(there, step, slope, begin):
-                self.x, self.multipliers = there, multipliers
-                return True
-            share *= 0.5
-        return False
-
-    def _flatter(self, there: Points, step: Points, slope: float, begin: float) -> bool:
-        """Whether what the energy should fall drowns in rounding, and its slope has become clearly smaller."""
-        if abs(slope) > _NOISE * abs(begin):
-            return False
-        return abs(float(np.sum(step * self.gradient(there)))) <= 0.5 * abs(slope)
-
-    def fall(self, along: Points, first: float, farthest: float) -> bool:
-        """Go along a direction or against it while the energy falls, beginning with a length; whether it falls and has
-        a bottom nearer than `farthest` [m]."""
-        begin, length = self.value(self.x), first
-        while length > 1e-9 * first:
-            for way in (along, -along):
-                if self.value(self.x + length * way) < begin:
-                    return self._down(way, length, farthest)
-            length *= 0.25
-        return False
-
-    def _down(self, way: Points, length: float, farthest: float) -> bool:
-        while self.value(self.x + 2.0 * length * way) < self.value(self.x + length * way):
-            length *= 2.0
-            if length > farthest:
-                return False
-        self.x = self.x + length * way
-        return True

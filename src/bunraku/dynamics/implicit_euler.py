@@ -150,7 +150,7 @@ class ImplicitEuler:
         run = Progress(first, np.zeros(len(problem.stiffness)))
         seconds = dict.fromkeys(PARTS, 0.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            outcome = self._solve(problem, run, seconds, last)
+            outcome = self.solve(problem, run, seconds, last)
             x = run.x if np.isfinite(run.x).all() else state.q.reshape(-1, 3)
         after = State(state.time + dt, x.reshape(-1).copy(), (x.reshape(-1) - state.q) / dt, state.memory)
         residual = problem.residual(x)
@@ -219,7 +219,9 @@ class ImplicitEuler:
             out[FREE_FORCE] = np.where(problem.yielding.gives_way, before, own)
         return out
 
-    def _solve(self, problem: Frozen, run: Progress, seconds: dict[str, float], last: bool) -> Outcome:
+    def solve(self, problem: Frozen, run: Progress, seconds: dict[str, float], last: bool = False) -> Outcome:
+        """Minimise a frozen problem from where `run` stands to where it then ends; adds to `seconds`, by `PARTS`."""
+
         def direction(
             x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
         ) -> tuple[Points, Vector]:

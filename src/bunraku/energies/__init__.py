@@ -7,6 +7,7 @@ from .bending import Bending as Bending
 from .bending import BendingEnergy as BendingEnergy
 from .blowing import Blowing as Blowing
 from .blowing import WindEnergy as WindEnergy
+from .bond import BondEnergy as BondEnergy
 from .compliance import Compliance as Compliance
 from .compliance import hinge_compliance as hinge_compliance
 from .compliance import plate_compliance as plate_compliance

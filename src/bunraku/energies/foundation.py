@@ -90,11 +90,7 @@ class Foundation:
     _scatter: Scatter = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        faces = self.mesh.faces
-        areas = face_areas(self.mesh.rest, faces)
-        gradients = corner_gradients(self.mesh.rest, faces)
-        stiffness = (areas * self.lift)[:, None, None] * _CONSISTENT
-        stiffness += (areas * self.slope)[:, None, None] * np.einsum("fia,fja->fij", gradients, gradients)
+        faces, stiffness = self.mesh.faces, foundation_stiffness(self.mesh, self.lift, self.slope)
         object.__setattr__(self, "_stiffness", stiffness)
         object.__setattr__(self, "_scatter", Scatter.of(faces, self.mesh.point_count))
 
@@ -107,3 +103,12 @@ class Foundation:
     def remember(self, state: State) -> Mapping[str, Array]:
         """Nothing: the interior says where it is."""
         return {}
+
+
+def foundation_stiffness(mesh: TriMesh, lift: Vector, slope: Vector) -> Array:
+    """(f, 3, 3) [N/m] of the distances at a face's corners, by K and b of each face (f,)."""
+    areas = face_areas(mesh.rest, mesh.faces)
+    gradients = corner_gradients(mesh.rest, mesh.faces)
+    stiffness = (areas * lift)[:, None, None] * _CONSISTENT
+    stiffness += (areas * slope)[:, None, None] * np.einsum("fia,fja->fij", gradients, gradients)
+    return stiffness

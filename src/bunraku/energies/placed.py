@@ -12,14 +12,17 @@ from bunraku.contracts import Array, Energy, EnergySource, Integers, Points, Sta
 
 @dataclass(frozen=True, eq=False)
 class PlacedEnergy:
-    """An energy of points `first` to `first + count` of all `total`. It must not have unknowns of its own."""
+    """An energy of points `first` to `first + count` of all `total`."""
 
     energy: Energy
     first: int
     count: int
     total: int
 
-    auxiliary_count = 0
+    @property
+    def auxiliary_count(self) -> int:
+        """As many as the energy has."""
+        return self.energy.auxiliary_count
 
     def value(self, x: Points) -> float:
         """[J]"""
@@ -47,8 +50,10 @@ class PlacedEnergy:
         return x[self.first : self.first + self.count]
 
     def _moved(self, one: Stencil) -> Stencil:
+        own = 3 * self.count  # from here on an energy numbers what it eliminates itself
+
         def moved(rows: Integers) -> Integers:
-            return np.where(rows < 0, rows, rows + 3 * self.first)
+            return np.where(rows < 0, rows, rows + np.where(rows < own, 3 * self.first, 3 * self.total - own))
 
         return Stencil(moved(one.rows), None if one.columns is None else moved(one.columns))
 

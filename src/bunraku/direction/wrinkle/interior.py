@@ -11,17 +11,20 @@ import numpy as np
 
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, EnergySource, Outcome, Points, Solution, State, Vector
-from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
+from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
 from bunraku.materials import SolidMaterial
 from bunraku.motion import Animation
 
+from .followed import Followed
 from .handles import Handle, Held
 
 POINTS, VELOCITY = "interior", "interior_velocity"
 """in a state's memory: (n, 3) nodes [m] and their rates [m/s]"""
 Memory = Mapping[str, Array]
+_SOON = 1e-3
+"""[s] over which the speed of a first pose is taken"""
 
 
 class Interior(Protocol):
@@ -87,7 +90,7 @@ class AnimatedInterior:
 
 @dataclass(frozen=True, eq=False)
 class LatticeInterior:
-    """A soft body on a lattice, with the skin's weight but not its stiffness, moved by handles and gravity."""
+    """A soft body on a lattice, moved by handles, by averages of an animation that it follows, and by gravity."""
 
     lattice: Lattice
     material: SolidMaterial
@@ -97,6 +100,7 @@ class LatticeInterior:
     skin_mass: Vector
     """(n_surface,) of the skin's vertices [kg]"""
     threads: int | None = None
+    followed: Followed | None = None
 
     @property
     def surface(self) -> TriMesh:
@@ -104,11 +108,23 @@ class LatticeInterior:
         return self.lattice.surface
 
     def start(self, time: float) -> Memory:
-        """At rest, as handles begin: what they ask for at once is met in the first step."""
-        return {POINTS: self.lattice.rest.copy(), VELOCITY: np.zeros_like(self.lattice.rest)}
+        """At rest, as handles begin: what they ask for at once is met in the first step. A body that follows an
+        animation begins where that does, as fast as it is."""
+        if self.followed is None:
+            return {POINTS: self.lattice.rest.copy(), VELOCITY: np.zeros_like(self.lattice.rest)}
+        first, soon = (self._balanced(self.followed, one) for one in (time, time + _SOON))
+        return {POINTS: first, VELOCITY: (soon - first) / _SOON}
+
+    def _balanced(self, followed: Followed, time: float) -> Points:
+        """(n, 3) nodes at rest on the animation's averages at a time [s], without weight."""
+        system = System(Mass(self.own_mass), self.elastic, self.conditions(self.own_mass))
+        guess = followed.affine(self.lattice, time)
+        state = State(time, guess.reshape(-1), np.zeros(guess.size))
+        search = Equilibrium(system, EquilibriumSettings(length=self.lattice.cell), threads=self.threads)
+        return search.find(state).value.q.reshape(-1, 3)
 
     def step(self, memory: Memory, time: float, dt: float) -> Solution[Memory]:
-        """One step of implicit Euler."""
+        """One step of implicit Euler, with the skin's weight but not its stiffness."""
         before = State(time, memory[POINTS].reshape(-1), memory[VELOCITY].reshape(-1))
         found = self._stepper.step(before, dt)
         after = {POINTS: found.value.q.reshape(-1, 3), VELOCITY: found.value.velocity.reshape(-1, 3)}
@@ -126,8 +142,26 @@ class LatticeInterior:
         }  # fmt: skip
 
     def missed(self, memory: Memory, time: float) -> Vector:
-        """How far handles are from where they are to be."""
+        """How far handles are from where they are to be, or averages of an animation that is followed."""
+        if self.followed is not None:
+            return self.followed.missed(self.lattice.points(memory[POINTS]), time)
         return self._held.missed(memory[POINTS], time) if self.handles else np.zeros(0)
+
+    @cached_property
+    def own_mass(self) -> Vector:
+        """(n,) of the nodes, without the skin [kg]."""
+        return self.lattice.masses(self.material.density)
+
+    @property
+    def elastic(self) -> tuple[EnergySource, ...]:
+        """What makes the nodes a soft body, but for gravity."""
+        return LatticeSolid(self.lattice, self.material), PointDamping(self.material.mass_damping * self.own_mass)
+
+    def conditions(self, masses: Vector) -> tuple[LinearConstraint, ...]:
+        """Of the nodes, of masses (n,) [kg]."""
+        if self.followed is not None:
+            return (self.followed.constraint(self.lattice, masses),)
+        return (self._held.constraint(masses),) if self.handles else ()
 
     @cached_property
     def _held(self) -> Held:
@@ -135,12 +169,7 @@ class LatticeInterior:
 
     @cached_property
     def _stepper(self) -> ImplicitEuler:
-        own = self.lattice.masses(self.material.density)
-        masses = own + self.lattice.embedding.T @ self.skin_mass
-        energies: tuple[EnergySource, ...] = (
-            LatticeSolid(self.lattice, self.material), GravityEnergy(masses, self.gravity),
-            PointDamping(self.material.mass_damping * own),
-        )  # fmt: skip
-        conditions: tuple[LinearConstraint, ...] = (self._held.constraint(masses),) if self.handles else ()
+        masses = self.own_mass + self.lattice.embedding.T @ self.skin_mass
+        energies = (*self.elastic, GravityEnergy(masses, self.gravity))
         settings = NewtonSettings(length=self.surface.size)
-        return ImplicitEuler(System(Mass(masses), energies, conditions), settings, threads=self.threads)
+        return ImplicitEuler(System(Mass(masses), energies, self.conditions(masses)), settings, threads=self.threads)

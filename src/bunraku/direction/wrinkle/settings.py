@@ -32,6 +32,8 @@ class WrinkleSettings:
     foundation: bool = True
     """whether the interior resists below that scale; False is the thesis's way, in which the spacing decides how long
     waves are"""
+    two_way: bool | None = None
+    """whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics"""
     threads: int | None = None
     """None takes all cores"""
 
@@ -49,6 +51,8 @@ class WrinkleSettings:
             raise input_error("spacing must be a length", got=repr(self.spacing)[:40], allowed="above 0 m, or None")
         if not isinstance(self.foundation, bool):
             raise input_error("foundation must be True or False", got=self.foundation)
+        if not isinstance(self.two_way, bool | None):
+            raise input_error("two_way must be True, False or None", got=self.two_way)
         if self.count < 2:
             raise input_error("the shot is shorter than a frame", where="duration", got=self.duration)
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
-from bunraku.contracts import EnergySource, Integers, Points, Solution, Sparse, State
+from bunraku.contracts import EnergySource, Integers, Points, Solution, Sparse, State, Vector
 from bunraku.direction.track.test_functions import TestFunctions
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.energies import Bending, Foundation, Membrane
@@ -70,16 +70,24 @@ class Skin:
         return Equilibrium(self._system, EquilibriumSettings(length=self.layers.thickness), threads=self.threads)
 
     @cached_property
+    def elastic(self) -> tuple[EnergySource, ...]:
+        """What makes it a thin elastic sheet."""
+        material = ShellMaterial(self.layers.young, self.layers.poisson, self.layers.thickness, self.density)
+        blend = MaterialBlend.uniform(material, len(self.mesh.faces))
+        return Membrane(self.mesh, blend), Bending(self.mesh, blend)
+
+    @property
+    def resistance(self) -> tuple[Vector, Vector]:
+        """K [N/m³] and b [N/m] of what is under each face (f,)."""
+        lift, slope = (np.full(len(self.mesh.faces), one) for one in (self.layers.lift, self.layers.slope))
+        return lift, slope
+
+    @cached_property
     def _system(self) -> System:
-        layers, mesh = self.layers, self.mesh
-        material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
-        blend = MaterialBlend.uniform(material, len(mesh.faces))
-        energies: list[EnergySource] = [Membrane(mesh, blend), Bending(mesh, blend)]
-        if self.foundation:
-            lift, slope = (np.full(len(mesh.faces), value) for value in (layers.lift, layers.slope))
-            energies.append(Foundation(mesh, lift, slope, self.places))
-        mass = Mass(lumped_mass(mesh, self.density * layers.thickness))
-        return System(mass, tuple(energies), tuple(self._conditions(mass)))
+        mesh = self.mesh
+        under = (Foundation(mesh, *self.resistance, self.places),) if self.foundation else ()
+        mass = Mass(lumped_mass(mesh, self.density * self.layers.thickness))
+        return System(mass, (*self.elastic, *under), tuple(self._conditions(mass)))
 
     def _conditions(self, mass: Mass) -> list[LinearConstraint]:
         count = self.mesh.point_count

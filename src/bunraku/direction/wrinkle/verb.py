@@ -10,17 +10,23 @@ from typing import Any
 import numpy as np
 
 from bunraku.contracts import Vector, input_error, need
+from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
+from bunraku.direction.track import gaussians
 from bunraku.geometry import TriMesh, check_physical, edges, first_few, lattice_around, lumped_mass
 from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation
 from bunraku.numerics import use_threads
 
+from .followed import SPACING as FOLLOWED_SPACING
+from .followed import Followed
 from .handles import Handle
 from .interior import AnimatedInterior, Interior, LatticeInterior
-from .settings import GRAVITY, WrinkleSettings
-from .wrinkling import WrinkleReport, Wrinkling
+from .settings import GRAVITY, SPACING, WrinkleSettings
+from .skin import Skin
+from .two_way import TwoWay
+from .wrinkling import Wrinkled, WrinkleReport, Wrinkling
 
 _log = logging.getLogger(__name__)
 _CELL = 0.1
@@ -38,13 +44,14 @@ def wrinkle(
     interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
     handles: Sequence[Handle] | Handle = (), duration: float | None = None, rate: float | None = None,
     gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
-    degree: int = 2, threads: int | None = None,
+    degree: int = 2, two_way: bool | None = None, contact: Contact | bool | None = None, threads: int | None = None,
 ) -> Take:  # fmt: skip
     """Run a shot of a wrinkling skin in memory.
 
     Args:
         body: a closed fine mesh at rest, whose inside becomes a soft interior on a coarse lattice; or an animation
-            of one (a character, a face, a take), which is then the interior's motion as it is.
+            of one (a character, a face, a take). That is the interior's motion as it is; with a `cell` or `two_way` a
+            lattice follows it on average and gives way to its skin.
         skin: its material, with a thickness: a `ShellMaterial`, a preset's name or a preset with changes.
         interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
         cell: [m] of the lattice; None: a tenth of the body's size.
@@ -57,20 +64,24 @@ def wrinkle(
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
             the materials demand.
         degree: 2, quadratic B-splines; 1, trilinear cells, which show as kinks.
+        two_way: whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics.
+        contact: True or a `Contact`: the skin does not pass through itself or obstacles. It needs two ways.
         threads: of kernels and solver; None takes all cores.
 
     Returns:
         A `Take`: `animation` of the skin, `surface` where the interior has it, without wrinkles, and a `report` that
         has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
-        the averages, `handle_residual` (t, h) [m], `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        the averages, `handle_residual` (t, h) [m] of handles, or of the averages of an animation that is followed,
+        `iterations`, `interior_iterations`, `ridges` left, `converged`.
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
         "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "threads": threads,
+        "two_way": two_way,
     }  # fmt: skip
     job = wrinkling_job(
         body, skin=skin, interior=interior, cell=cell, handles=handles, degree=degree, duration=duration, rate=rate,
-        **knobs,
+        contact=contact, **knobs,
     )  # fmt: skip
     take = collect(job)
     report = dict(take.report)
@@ -80,7 +91,7 @@ def wrinkle(
 def wrinkling_job(
     body: TriMesh | Animation, *, skin: Any, interior: Any, cell: float | None = None,
     handles: Sequence[Handle] | Handle = (), degree: int = 2, duration: float | None = None,
-    rate: float | None = None, **settings: Any,
+    rate: float | None = None, contact: Contact | bool | None = None, **settings: Any,
 ) -> Job:  # fmt: skip
     """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
     given = body.mesh if isinstance(body, Animation) else body
@@ -95,14 +106,34 @@ def wrinkling_job(
         _log.warning("%s", sentence)
     mass = lumped_mass(given, outside.areal_mass)
     under = _interior(body, inside, cell, listed(Handle, "handles", handles), degree, knobs, mass)
-    wrinkling = Wrinkling(under, layers, outside.areal_mass / outside.thickness, knobs)
+    spacing = SPACING * layers.wavelength if knobs.spacing is None else float(knobs.spacing)
+    density = outside.areal_mass / outside.thickness
+    on_it = Skin(
+        given, layers, lambda time: given.rest, gaussians(given, spacing), knobs.foundation, density=density,
+        threads=knobs.threads,
+    )  # fmt: skip
+    wrinkled = _wrinkled(under, on_it, knobs, as_contact(contact))
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
-        "edges_a_wave": layers.wavelength / _edge(given), "spacing": wrinkling.spacing, "regions": wrinkling.regions,
-        "warnings": warnings, **under.facts(),
+        "edges_a_wave": layers.wavelength / _edge(given), "spacing": spacing, "regions": on_it.tests.count,
+        "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings, **under.facts(),
     }  # fmt: skip
-    start = wrinkling.start(float(times[0]))
-    return Job(given, times, knobs.substeps, start.value, wrinkling, WrinkleReport(wrinkling, start), facts)
+    start = wrinkled.start(float(times[0]))
+    return Job(given, times, knobs.substeps, start.value, wrinkled, WrinkleReport(wrinkled, start), facts)
+
+
+def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Contact | None) -> Wrinkled:
+    """One way or two."""
+    if isinstance(under, LatticeInterior) and knobs.two_way is not False:
+        if contact is not None and contact.thickness is None:
+            contact = replace(contact, thickness=skin.layers.thickness)
+        return TwoWay(under, skin, contact)
+    if contact is not None:
+        raise input_error(
+            "a body that does not feel its skin feels nothing that touches the skin", where="contact",
+            remedy="two_way=True",
+        )  # fmt: skip
+    return Wrinkling(under, skin)
 
 
 def _layers(skin: ShellMaterial, interior: SolidMaterial) -> SkinOnSoft:
@@ -134,15 +165,7 @@ def _interior(
     knobs: WrinkleSettings, skin_mass: Vector,
 ) -> Interior:  # fmt: skip
     if isinstance(body, Animation):
-        if cell is not None or handles or degree != 2:
-            raise input_error(
-                "an animated body is where its animation has it",
-                where="cell" if cell is not None else "handles" if handles else "degree",
-                remedy="leave cells, handles and degree out, or give the mesh alone: body.mesh",
-            )  # fmt: skip
-        check_physical(body.mesh)
-        body.check("body")
-        return AnimatedInterior(body)
+        return _animated(body, material, cell, handles, degree, knobs, skin_mass)
     for k, one in enumerate(handles):
         one.check(body, f"handles[{k}]")
         for j, other in enumerate(handles[:k]):
@@ -154,6 +177,31 @@ def _interior(
                 )  # fmt: skip
     lattice = lattice_around(body, _CELL * body.size if cell is None else cell, degree=degree)
     return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads)
+
+
+def _animated(
+    body: Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle], degree: int,
+    knobs: WrinkleSettings, skin_mass: Vector,
+) -> Interior:  # fmt: skip
+    """An animation as it is, or a lattice that follows it."""
+    if handles:
+        raise input_error(
+            "an animated body is where its animation has it", where="handles",
+            remedy="leave handles out, or give the mesh alone: body.mesh",
+        )  # fmt: skip
+    check_physical(body.mesh)
+    body.check("body")
+    if cell is None and not knobs.two_way:
+        if degree != 2:
+            raise input_error("an animated body has no lattice", where="degree", remedy="say a cell, or leave it out")
+        return AnimatedInterior(body)
+    if knobs.two_way is False:
+        raise input_error(
+            "an animation that is followed by a lattice is for two ways", where="cell", remedy="leave the cell out"
+        )
+    lattice = lattice_around(body.mesh, _CELL * body.mesh.size if cell is None else cell, degree=degree)
+    followed = Followed(body, FOLLOWED_SPACING * lattice.cell)
+    return LatticeInterior(lattice, material, (), np.array(knobs.gravity), skin_mass, knobs.threads, followed)
 
 
 def _knobs(

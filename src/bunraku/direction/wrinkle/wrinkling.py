@@ -8,32 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from bunraku.contracts import WHY, Array, Faces, Outcome, PhysicsStopped, Points, Solution, State, Vector
-from bunraku.direction.track import gaussians
+from bunraku.contracts import WHY, Array, Faces, Outcome, PhysicsStopped, Points, Solution, State, Stepper, Vector
 from bunraku.geometry import vertex_normals
-from bunraku.materials import SkinOnSoft
 
 from .interior import Interior
-from .settings import SPACING, WrinkleSettings
 from .skin import Skin
 
 
 class Wrinkling:
     """Steps of an interior with its skin. The state's coordinates are the skin's, its memory has the interior."""
 
-    def __init__(self, interior: Interior, layers: SkinOnSoft, density: float, knobs: WrinkleSettings) -> None:
-        spacing = SPACING * layers.wavelength if knobs.spacing is None else float(knobs.spacing)
-        self.interior, self.layers, self.spacing = interior, layers, spacing
-        self._places = interior.surface.rest
-        tests = gaussians(interior.surface, spacing)
-        self.regions = tests.count
-        self.skin = Skin(
-            interior.surface, layers, lambda time: self._places, tests, knobs.foundation, density=density,
-            threads=knobs.threads,
-        )  # fmt: skip
+    def __init__(self, interior: Interior, skin: Skin) -> None:
+        """`skin` says how it is; where its interior is, is told step by step."""
+        self.interior, self._places = interior, interior.surface.rest
+        self.skin = replace(skin, places=lambda time: self._places)
 
     def start(self, time: float = 0.0) -> Solution[State]:
         """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
@@ -73,11 +65,25 @@ def _carried(away: Points, before: Points, places: Points, faces: Faces) -> Poin
     return height * second + (away - height * first)
 
 
+class Wrinkled(Stepper, Protocol):
+    """A skin on its interior, one way or two."""
+
+    @property
+    def interior(self) -> Interior: ...
+
+    @property
+    def skin(self) -> Skin: ...
+
+    def start(self, time: float = 0.0) -> Solution[State]:
+        """How it begins."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class WrinkleReport:
     """What a frame says of itself."""
 
-    wrinkling: Wrinkling
+    wrinkling: Wrinkled
     start: Solution[State]
     """what the first frame tells of"""
 

@@ -1,0 +1,100 @@
+"""One search for a stable equilibrium: where it stands, how it goes down, and what it has spent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.contracts import Array, Outcome, Points, Vector
+
+from .frozen import Frozen
+
+_ARMIJO, _HALVINGS = 1e-4, 40
+_NOISE = 1e-8
+"""share of the energy below which what it should fall may drown in rounding"""
+
+
+class Search:
+    """One search: where it is, and what it has spent."""
+
+    def __init__(self, problem: Frozen, x: Points) -> None:
+        self.problem, self.x = problem, x
+        self.multipliers = np.zeros(len(problem.stiffness))
+        self.auxiliary = sum(one.auxiliary_count for one in problem.energies)
+        self.iterations = self.factorisations = self.ridges = 0
+        self.last_step, self.stable = np.inf, False
+        self.evidence: dict[str, object] = {}
+        self._blocks: tuple[Points, list[Array]] | None = None
+
+    def value(self, x: Points) -> float:
+        """[J] of inertia and energies, plus λ·(J x − c), zero on the conditions."""
+        return self.problem.value(x, self.multipliers)
+
+    def gradient(self, x: Points) -> Points:
+        """(n, 3) of `value` [N]"""
+        return self.problem.gradient(x, self.multipliers)
+
+    def missed(self, x: Points) -> Vector:
+        """(r,) J x − c"""
+        return self.problem.stretch(x)
+
+    def imbalance(self) -> float:
+        """[N] the largest force that nothing balances; a step may be small for the mass that was added to it."""
+        return float(np.abs(self.gradient(self.x)).max(initial=0.0))
+
+    def away(self) -> float:
+        """The largest distance from the conditions."""
+        return float(np.abs(self.missed(self.x)).max(initial=0.0))
+
+    def blocks(self) -> list[Array]:
+        """Local blocks of the energies' full Hessian; asked for again with each share of mass that is tried."""
+        if self._blocks is None or self._blocks[0] is not self.x:
+            self._blocks = self.x, [block for one in self.problem.energies for block in one.blocks(self.x, psd=False)]
+        return self._blocks[1]
+
+    def conflict(self) -> Outcome:
+        """Conditions that cannot be met together, and the worst of them."""
+        missed = np.abs(self.missed(self.x))
+        self.evidence = {"row": int(missed.argmax()), "missed": float(missed.max())}
+        return Outcome.CONDITIONS_CONFLICT
+
+    def follow(self) -> dict[str, Array]:
+        """Take x for where the search has come to; returns what that changes in the state's memory."""
+        return self.problem.follow(self.x)
+
+    def descend(self, step: Points, gradient: Points, multipliers: Vector) -> bool:
+        """Go along a step as far as the energy falls as it should; whether it does anywhere."""
+        slope, begin = float(np.sum(step * gradient)), self.value(self.x)
+        share = 1.0
+        for _ in range(_HALVINGS):
+            there = self.x + share * step
+            falls = slope < 0.0 and self.value(there) <= begin + _ARMIJO * share * slope
+            if falls or self._flatter(there, step, slope, begin):
+                self.x, self.multipliers = there, multipliers
+                return True
+            share *= 0.5
+        return False
+
+    def _flatter(self, there: Points, step: Points, slope: float, begin: float) -> bool:
+        """Whether what the energy should fall drowns in rounding, and its slope has become clearly smaller."""
+        if abs(slope) > _NOISE * abs(begin):
+            return False
+        return abs(float(np.sum(step * self.gradient(there)))) <= 0.5 * abs(slope)
+
+    def fall(self, along: Points, first: float, farthest: float) -> bool:
+        """Go along a direction or against it while the energy falls, beginning with a length; whether it falls and has
+        a bottom nearer than `farthest` [m]."""
+        begin, length = self.value(self.x), first
+        while length > 1e-9 * first:
+            for way in (along, -along):
+                if self.value(self.x + length * way) < begin:
+                    return self._down(way, length, farthest)
+            length *= 0.25
+        return False
+
+    def _down(self, way: Points, length: float, farthest: float) -> bool:
+        while self.value(self.x + 2.0 * length * way) < self.value(self.x + length * way):
+            length *= 2.0
+            if length > farthest:
+                return False
+        self.x = self.x + length * way
+        return True
