@@ -20,8 +20,9 @@ class Search:
         self.problem, self.x = problem, x
         self.multipliers = np.zeros(len(problem.stiffness))
         self.auxiliary = sum(one.auxiliary_count for one in problem.energies)
-        self.iterations = self.factorisations = self.ridges = 0
-        self.last_step, self.stable = np.inf, False
+        self.iterations = self.factorisations = self.ridges = self.reuses = 0
+        self.last_step = self.step_before = np.inf
+        self.stable = False
         self.evidence: dict[str, object] = {}
         self._blocks: tuple[Points, list[Array]] | None = None
 
@@ -36,6 +37,20 @@ class Search:
     def missed(self, x: Points) -> Vector:
         """(r,) J x − c"""
         return self.problem.stretch(x)
+
+    def measure(self, step: Points) -> None:
+        """Take down how long Newton's step is."""
+        self.step_before, self.last_step = self.last_step, float(np.abs(step).max(initial=0.0))
+
+    def serves(self, near: float, quick: float, often: int) -> bool:
+        """Whether the last factor, of a convex energy, is good enough for one more step: the last was shorter than
+        `near` [m] and, if that was with an old factor too, a `quick` share of the one before."""
+        if not self.stable or self.last_step > near or self.reuses == often:
+            return False
+        if self.reuses and self.last_step > quick * self.step_before:
+            return False
+        self.reuses += 1
+        return True
 
     def imbalance(self) -> float:
         """[N] the largest force that nothing balances; a step may be small for the mass that was added to it."""

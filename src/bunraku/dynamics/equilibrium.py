@@ -33,6 +33,9 @@ _ROUGH, _MOST_ROUGH = 1e-3, 60
 _LEAST_SHIFT, _MORE, _MOST_SHIFTS = 1e-12, 10.0, 16
 """of the mean stiffness: the first share of mass that is added (thin sheets bend a billion times more easily than they
 stretch), how much more the next time, and how often"""
+_NEAR, _QUICK, _MOST_REUSES = 1e-2, 0.1, 3
+"""of `length`: after a step this short the factor before it serves for the next one, as long as each is a tenth of the
+last or shorter; and how often"""
 _NEUTRAL = 1e-13
 """of the mean stiffness: what resists less moves freely, to rounding"""
 _POWERS, _SETTLED = 200, 1e-3
@@ -144,10 +147,11 @@ class Equilibrium:
         self._go_down(search)
         while search.iterations < settings.limit:
             gradient = search.gradient(search.x)
-            shift = self._convex(search, shift)
+            if not search.serves(_NEAR * settings.length, _QUICK, _MOST_REUSES):
+                shift = self._convex(search, shift)
             step, multipliers = self._direction(search, gradient)
             search.iterations += 1
-            search.last_step = float(np.abs(step).max(initial=0.0))
+            search.measure(step)
             if not np.isfinite(search.last_step):
                 return Outcome.NOT_FINITE
             if search.away() > small:  # the conditions first: they are linear, so that one whole step meets them
@@ -165,7 +169,9 @@ class Equilibrium:
                         return left
                     self._go_down(search)
             elif not search.descend(step, gradient, multipliers):
-                return Outcome.LINE_SEARCH_FAILED
+                if not search.reuses:
+                    return Outcome.LINE_SEARCH_FAILED
+                search.last_step = np.inf  # an old factor misled: try again with a new one
             search.follow()
         return Outcome.NOT_CONVERGED
 
@@ -187,7 +193,7 @@ class Equilibrium:
         tried = shift / _MORE if shift > _LEAST_SHIFT else 0.0
         for _ in range(_MOST_SHIFTS):
             if self._factor(search, tried):
-                search.stable = tried == 0.0
+                search.stable, search.reuses = tried == 0.0, 0
                 return tried
             tried = max(_LEAST_SHIFT, _MORE * tried)
         raise FactorisationError("no share of the mass makes the energy convex")
