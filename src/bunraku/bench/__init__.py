@@ -12,6 +12,7 @@ from . import steer as _steer
 from . import step as _step
 from . import tracks as _tracks
 from . import wavelength as _wavelength
+from . import wrinkle as _wrinkle
 
 BENCHES: dict[str, tuple[str, Callable[..., Iterator[str]]]] = {
     "bodies": ("surfaces filled with tetrahedra: counts, seconds, volume and distance by edge length", _bodies.run),
@@ -30,4 +31,5 @@ BENCHES: dict[str, tuple[str, Callable[..., Iterator[str]]]] = {
         _tracks.run,
     ),
     "wavelength": ("how long the waves of a skin on a soft slab are, against theory", _wavelength.run),
+    "wrinkle": ("what a skin in balance costs, by size, beside the thesis behind wrinkle", _wrinkle.run),
 }

@@ -9,10 +9,25 @@ import numpy as np
 
 from bunraku.contracts import Vector, input_error, is_between
 from bunraku.direction.knobs import check_substeps, direction, whole
+from bunraku.geometry import TriMesh, edges
+from bunraku.materials import SkinOnSoft
 
 GRAVITY = (0.0, -9.81, 0.0)
 SPACING = 2.5
 """wavelengths between what is coupled on average, where nothing else is said: the foundation makes it matter little"""
+_LEAST_EDGES = 4.0
+"""of the mesh, at least: a skin too coarse for its waves is not tied to its interior vertex by vertex"""
+
+
+def coupling_width(layers: SkinOnSoft, mesh: TriMesh) -> float:
+    """[m] between what is coupled on average, where nothing is said."""
+    return max(SPACING * layers.wavelength, _LEAST_EDGES * median_edge(mesh))
+
+
+def median_edge(mesh: TriMesh) -> float:
+    """[m] the median length of its edges."""
+    ends = mesh.rest[edges(mesh.faces).vertices]
+    return float(np.median(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.direction.track import gaussians
-from bunraku.geometry import TriMesh, check_physical, edges, first_few, lattice_around, lumped_mass
+from bunraku.geometry import TriMesh, check_physical, first_few, lattice_around, lumped_mass
 from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation
 from bunraku.numerics import use_threads
@@ -23,7 +23,7 @@ from .followed import SPACING as FOLLOWED_SPACING
 from .followed import Followed
 from .handles import Handle
 from .interior import AnimatedInterior, Interior, LatticeInterior
-from .settings import GRAVITY, SPACING, WrinkleSettings
+from .settings import GRAVITY, WrinkleSettings, coupling_width, median_edge
 from .skin import Skin
 from .two_way import TwoWay
 from .wrinkling import Wrinkled, WrinkleReport, Wrinkling
@@ -60,7 +60,8 @@ def wrinkle(
         rate: frames a second; None: 24, or the animation's own times.
         gravity: [m/s²]; an animation goes its way without.
         substeps: steps a frame.
-        spacing: [m] between what of the skin is coupled on average; None: two and a half wavelengths.
+        spacing: [m] between what of the skin is coupled on average; None: two and a half wavelengths, and
+            no less than four edges of the mesh.
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
             the materials demand.
         degree: 2, quadratic B-splines; 1, trilinear cells, which show as kinks.
@@ -106,7 +107,7 @@ def wrinkling_job(
         _log.warning("%s", sentence)
     mass = lumped_mass(given, outside.areal_mass)
     under = _interior(body, inside, cell, listed(Handle, "handles", handles), degree, knobs, mass)
-    spacing = SPACING * layers.wavelength if knobs.spacing is None else float(knobs.spacing)
+    spacing = coupling_width(layers, given) if knobs.spacing is None else float(knobs.spacing)
     density = outside.areal_mass / outside.thickness
     on_it = Skin(
         given, layers, lambda time: given.rest, gaussians(given, spacing), knobs.foundation, density=density,
@@ -115,7 +116,7 @@ def wrinkling_job(
     wrinkled = _wrinkled(under, on_it, knobs, as_contact(contact))
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
-        "edges_a_wave": layers.wavelength / _edge(given), "spacing": spacing, "regions": on_it.tests.count,
+        "edges_a_wave": layers.wavelength / median_edge(given), "spacing": spacing, "regions": on_it.tests.count,
         "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings, **under.facts(),
     }  # fmt: skip
     start = wrinkled.start(float(times[0]))
@@ -246,15 +247,9 @@ def _late(body: TriMesh | Animation, times: Vector) -> list[str]:
     ]
 
 
-def _edge(mesh: TriMesh) -> float:
-    """[m] the median length of its edges."""
-    ends = mesh.rest[edges(mesh.faces).vertices]
-    return float(np.median(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)))
-
-
 def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
     """What may not be meant."""
-    out, edge = [], _edge(mesh)
+    out, edge = [], median_edge(mesh)
     if layers.ratio < _STIFFER:
         out.append(
             f"the skin is only {layers.ratio:.3g} times as stiff as its interior: it wrinkles from {layers.onset:.0%} "

@@ -1,0 +1,181 @@
+"""What a skin in balance costs: the sizes of the thesis's table, its seconds beside ours [Remillard 2013, tab. 7–1].
+
+A pillow, a bar and a slab whose interior is pressed together frame by frame; each frame the skin is balanced from the
+one before. *Ours* is how `wrinkle` does it, coupled two and a half wavelengths apart with the foundation between;
+*recipe* is the thesis's way: as many averages as it had, and nothing between. Both end in stable equilibria, which the
+printed solvers did not look for. The printed seconds are of one linear solve with assembly, of Lagrange multipliers and
+of projections; ours are of whole frames.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from bunraku.contracts import Points, Vector
+from bunraku.direction.track import TestFunctions, gaussians
+from bunraku.direction.wrinkle import Skin
+from bunraku.direction.wrinkle.settings import coupling_width
+from bunraku.geometry import TriMesh, face_areas, lattice_around
+from bunraku.materials import SkinOnSoft
+from bunraku.scenes.soft_shapes import rounded_bar
+
+from .tracks import machine
+
+_UNDER = 1e5
+"""[Pa] of the interior: only the ratio counts"""
+FRAMES, WARM_UP = 8, 3
+_PRESSED = 1.5
+"""times the onset, in the end"""
+_MOST_PRESSED = 0.15
+"""of the length: a mesh too coarse for its waves is not crushed"""
+_CELLS = {"pillow": 0.13, "bar": 0.1, "slab": 0.2}
+"""[m]: about as many elements as the thesis has"""
+_SHAPES: dict[str, tuple[tuple[float, float, float], float]] = {
+    "pillow": ((0.25, 0.06, 0.25), 0.05), "bar": ((0.4, 0.05, 0.05), 0.02), "slab": ((0.25, 0.02, 0.05), 0.01),
+}  # fmt: skip
+"""half sides [m], and how much edges are rounded"""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row of the table: sizes, and milliseconds."""
+
+    name: str
+    thickness: float
+    """[m]"""
+    ratio: float
+    averages: int
+    unknowns: int
+    lattice: float | None
+    coupling: float
+    """[ms] of the set-ups"""
+    lagrange: float
+    projection: float
+    """[ms] of a solve"""
+
+
+ROWS: tuple[Printed, ...] = (
+    Printed("pillow", 2e-4, 1e2, 2108, 28194, 1584, 1377, 45690, 68640),
+    Printed("pillow", 4e-4, 1e2, 1488, 12534, 982, 1231, 6328, 1578),
+    Printed("pillow", 5e-4, 1e2, 1046, 3138, 361, 329, 639, 164),
+    Printed("pillow", 7e-4, 1e4, 98, 28194, 1584, 7902, 36746, 2257),
+    Printed("pillow", 7e-4, 1e4, 100, 12534, 982, 1128, 4536, 955),
+    Printed("pillow", 7e-4, 1e4, 95, 3138, 361, 234, 576, 467),
+    Printed("pillow", 7e-4, 1e4, 87, 636, 163, 89, 69, 58),
+    Printed("bar", 1e-3, 1e2, 33, 6534, 280, 805, 2257, 328),
+    Printed("bar", 1e-4, 1e2, 82, 6534, 296, 649, 2694, 411),
+    Printed("slab", 1e-3, 1e2, 6, 918, None, 109, 162, 52),
+    Printed("slab", 2e-4, 1e3, 21, 918, None, 108, 252, 66),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def body(name: str, vertices: int) -> TriMesh:
+    """A pillow of half a metre, a bar of 0.8 m or a slab of half a metre, with about so many vertices."""
+    half, soft = _SHAPES[name]
+    a, b, c = half
+    edge = np.sqrt(8.0 * (a * b + b * c + c * a) / (0.866 * vertices))
+    mesh = rounded_bar(half, soft, edge)
+    for _ in range(2):
+        edge *= np.sqrt(mesh.point_count / vertices)
+        mesh = rounded_bar(half, soft, edge)
+    return mesh
+
+
+def as_many(mesh: TriMesh, count: int) -> TestFunctions:
+    """Bumps in about that number, but for what the mesh has no vertices for."""
+    width = np.sqrt(face_areas(mesh.rest, mesh.faces).sum() / count)
+    found = gaussians(mesh, width)
+    for _ in range(3):
+        if abs(found.count - count) <= 0.03 * count:
+            break
+        width *= np.sqrt(found.count / count)
+        found = gaussians(mesh, width)
+    return found
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a skin took."""
+
+    averages: int
+    set_up: float
+    """[s] of what is coupled"""
+    seconds: float
+    """[s] of a frame, the median of those that follow the first"""
+    iterations: float
+    factorisations: float
+    converged: bool
+
+
+def balance(skin: Skin, mesh: TriMesh, strain: float, set_up: float) -> Measured:
+    """Press a body evenly along x, its sides giving way, and balance its skin frame by frame."""
+    places = mesh.rest
+    spent: list[tuple[float, int, int]] = []
+    x, converged = mesh.rest, True
+    for frame in range(1, FRAMES + 1):
+        there = pressed(mesh.rest, strain * frame / FRAMES)
+        begin = time.perf_counter()
+        found = Skin.at(skin, frame / FRAMES, x + there - places)
+        spent.append((time.perf_counter() - begin, found.stats["iterations"], found.stats["factorisations"]))
+        x, places = found.value.q.reshape(-1, 3), there
+        converged &= found.outcome.usable
+    seconds, iterations, factorisations = np.median(np.array(spent[WARM_UP:]), axis=0)
+    return Measured(skin.tests.count, set_up, seconds, iterations, factorisations, converged)
+
+
+def pressed(rest: Points, strain: float) -> Points:
+    """(n, 3) pressed along x, a third as much wider along y and z."""
+    scale: Vector = np.array([1.0 - strain, 1.0 + 0.3 * strain, 1.0 + 0.3 * strain])
+    return rest * scale
+
+
+def _measure(row: Printed, mesh: TriMesh, *, recipe: bool, threads: int | None) -> Measured:
+    layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
+    begin = time.perf_counter()
+    tests = as_many(mesh, row.averages) if recipe else gaussians(mesh, coupling_width(layers, mesh))
+    set_up = time.perf_counter() - begin
+    strain = min(_PRESSED * layers.onset, _MOST_PRESSED)
+    frames = {round(k / FRAMES, 9): pressed(mesh.rest, strain * k / FRAMES) for k in range(FRAMES + 1)}
+    skin = Skin(mesh, layers, lambda at: frames[round(at, 9)], tests, not recipe, threads=threads)
+    return balance(skin, mesh, strain, set_up)
+
+
+def run(rows: Sequence[Printed] = ROWS, threads: int | None = None) -> Iterator[str]:
+    """The table, a row at a time."""
+    yield machine(threads)
+    yield f"seconds a frame, medians of {FRAMES - WARM_UP}, each pressed a little further; printed ones of a solve"
+    yield (
+        "body   h mm  ratio  λ mm  edges/λ unknowns |lattice  printed| ours  its  fac. averages set-up | recipe  its  "
+        "fac. averages set-up | Lagrange projection | ×Lagr. ×proj."
+    )
+    for row in rows:
+        yield _line(row, threads)
+
+
+def _line(row: Printed, threads: int | None) -> str:
+    mesh = body(row.name, row.unknowns // 3)
+    layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
+    begin = time.perf_counter()
+    lattice_around(mesh, _CELLS[row.name])
+    lattice = time.perf_counter() - begin
+    ours, recipe = (_measure(row, mesh, recipe=one, threads=threads) for one in (False, True))
+    edge = float(np.sqrt(face_areas(mesh.rest, mesh.faces).mean() / 0.433))
+    printed = "      –" if row.lattice is None else f"{1e-3 * row.lattice:7.2f}"
+    parts = [
+        f"{one.seconds:6.3f} {one.iterations:4.0f} {one.factorisations:5.0f} {one.averages:8d} {one.set_up:6.2f}"
+        f"{'' if one.converged else ' not converged'}"
+        for one in (ours, recipe)
+    ]
+    lagrange, projection = 1e-3 * row.lagrange, 1e-3 * row.projection
+    return (
+        f"{row.name:6s} {1e3 * row.thickness:4.1f} {row.ratio:6.0f} {1e3 * layers.wavelength:5.1f} "
+        f"{layers.wavelength / edge:8.1f} {3 * mesh.point_count:8d} |{lattice:7.2f} {printed} |"
+        f"{parts[0]} | {parts[1]} | {lagrange:8.2f} {projection:10.2f} | "
+        f"{lagrange / ours.seconds:6.1f} {projection / ours.seconds:6.1f}"
+    )
