@@ -79,7 +79,7 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
                       "physics.contact.frction": "friction"}.items():  # fmt: skip
         assert found[key].endswith(f"try: '{near}'")
     assert "only young" in found["object.box.material.poisson"]
-    said = "source is for 'obstacle'; allowed: 'shell', 'obstacle', 'body', 'plan'; try: role = 'obstacle'"
+    said = "source is for 'obstacle'; allowed: 'shell', 'obstacle', 'body', 'plan', 'wrinkle'; try: role = 'obstacle'"
     assert found["object.wall.role"].endswith(said)
 
 

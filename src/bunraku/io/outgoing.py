@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -60,8 +61,18 @@ class Outgoing:
 
             check_place(self.onto, frames)
 
-    def sample(self, frame: float, x: Points, velocity: Points | None) -> Sample:
-        """The sample of a frame from points and velocities (v, 3) of the simulated mesh."""
+    def sample(
+        self, frame: float, x: Points, velocity: Points | None, lengths: Mapping[str, Vector] | None = None
+    ) -> Sample:
+        """The sample of a frame from points and velocities (v, 3) of the simulated mesh, and lengths (v,) by name."""
+        return replace(self._sample(frame, x, velocity), lengths=self._spread(lengths or {}))
+
+    def _spread(self, lengths: Mapping[str, Vector]) -> dict[str, Vector]:
+        """(n,) of the surface's points; 0 at those of no face."""
+        rows = self.vertex_of_point
+        return {name: np.where(rows >= 0, values[rows], 0.0) for name, values in lengths.items()}
+
+    def _sample(self, frame: float, x: Points, velocity: Points | None) -> Sample:
         if self.refinement is not None:
             rows = self.refinement.vertex_of_point
             return Sample(frame, x[rows], None if velocity is None else velocity[rows])

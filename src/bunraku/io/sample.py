@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Sample:
     """(n, 3) [m]"""
     velocities: Points | None = None
     """(n, 3) [m/s]; None: from the neighbouring samples"""
+    lengths: Mapping[str, Vector] = field(default_factory=dict)
+    """name → (n,) [m] a length at every point, which USD keeps as a primvar in its own unit"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,9 @@ def checked(samples: Iterable[Sample], surface: Surface, where: str) -> Iterator
         place = f"{where}, frame {sample.frame:g}"
         if not sample.frame > last:
             raise input_error("frame numbers must increase", where=place, got=f"{sample.frame:g} after {last:g}")
+        for name, values in sample.lengths.items():
+            if np.shape(values) != shape[:1] or not np.isfinite(values).all():
+                raise input_error(f"{name} is not a length a point", where=place, got=np.shape(values))
         for values in (sample.points, sample.velocities):
             if values is not None and np.shape(values) != shape:
                 raise input_error("another vertex count", where=place, got=np.shape(values), allowed=str(shape))

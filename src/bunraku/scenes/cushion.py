@@ -31,7 +31,7 @@ def cushion(edge: float = 0.012) -> TriMesh:
     return rounded_bar(_HALF, 0.05, edge)
 
 
-def _bent(mesh: TriMesh, side: int, times: Points) -> Handle:
+def bent_end(mesh: TriMesh, side: int, times: Points) -> Handle:
     """One end, taken along an arc: its middle stays as far along the cushion's line as it was."""
     vertices = np.flatnonzero(side * mesh.rest[:, 0] > _HALF[0] - _HELD)
     middle = mesh.rest[vertices].mean(axis=0)
@@ -48,7 +48,7 @@ def cushion_study(threads: int | None = None, edge: float = 0.012, frames: int =
     """The cushion without its skin and with it."""
     mesh, times = cushion(edge), np.linspace(0.0, 1.0, 9)
     take = wrinkle(
-        mesh, skin=VINYL, interior=FOAM, cell=0.09, handles=[_bent(mesh, side, times) for side in (-1, 1)],
+        mesh, skin=VINYL, interior=FOAM, cell=0.09, handles=[bent_end(mesh, side, times) for side in (-1, 1)],
         duration=1.0, rate=float(frames), gravity=(0.0, 0.0, 0.0), threads=threads,
     )  # fmt: skip
     assert take.surface is not None

@@ -153,6 +153,21 @@ def rounded_bar(half: Triple, soft: float, edge: float) -> TriMesh:
     return even_surface(distance, -size, size, edge)
 
 
+def pillow_shape(half: Triple, edge: float) -> TriMesh:
+    """A pillow about the origin, of half sides [m]: nearly square seen along y, round seen along x and z."""
+    size = np.asarray(half)
+
+    def distance(x: Points) -> Vector:
+        a, b, c = (np.abs(x) / size).T
+        wide = np.sqrt(a**4 + c**4)  # grows as the square of the distance, as b² does
+        out = np.sqrt(np.maximum(wide + b**2, 1e-12))
+        across = np.stack([a**3, c**3], axis=1) / np.maximum(wide, 1e-12)[:, None] / size[[0, 2]]
+        slope = np.hypot(np.linalg.norm(across, axis=1), b / size[1]) / out
+        return (out - 1.0) / np.maximum(slope, 0.5 / size.max())
+
+    return even_surface(distance, -size, size, edge)
+
+
 _BODIES = {
     "character": _Made(_character, (-0.19, 0.0, -0.10), (0.19, 0.41, 0.12), 0.0085),
     "toy": _Made(_toy, (-0.10, 0.0, -0.22), (0.10, 0.34, 0.25), 0.0085),

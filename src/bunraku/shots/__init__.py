@@ -62,5 +62,6 @@ if TYPE_CHECKING:
     from .swatches import SwatchSettings as SwatchSettings
     from .swatches import write_swatches as write_swatches
     from .tables import KeyLine as KeyLine
+    from .wrinkle_demos import WRINKLE_DEMOS as WRINKLE_DEMOS
 else:
     __getattr__, __dir__, __all__ = on_demand(__name__, __file__)

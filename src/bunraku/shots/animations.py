@@ -89,4 +89,5 @@ def _samples(prepared: Prepared, one: Written, frames: Iterable[Frame]) -> Itera
     for frame in frames:
         number, own = float(prepared.numbers[frame.index]), one.vertices
         points, velocity = prepared.vertices(frame.points), prepared.vertices(frame.velocity)
-        yield one.going.sample(number, points[own] + prepared.origin, velocity[own])
+        lengths = {name: values[own] for name, values in prepared.lengths(frame).items()}
+        yield one.going.sample(number, points[own] + prepared.origin, velocity[own], lengths)

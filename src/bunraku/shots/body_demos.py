@@ -29,8 +29,8 @@ from bunraku.scenes import (
     struck_character,
 )
 
+from .demo_shot import write_demo_shot
 from .looks import dyed
-from .shot import Shot
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,7 @@ def write_body_demo(name: str, folder: Path) -> None:
         "shot": {"frames": [1, 1 + round(scene.duration * scene.rate)], "rate": scene.rate}, "object": objects,
         "physics": {"substeps": scene.substeps, **_contact(name, scene)},
     }  # fmt: skip
-    heading = f"{chosen.title}\nChange it and run it again: bunraku run {name}.toml\nAll keys: bunraku run --help"
-    Shot.of(settings, folder=folder, source=folder / f"{name}.toml").write(folder / f"{name}.toml", heading=heading)
+    write_demo_shot(name, chosen.title, settings, folder)
 
 
 @cache

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from bunraku.contracts import InputError, Integers, PhysicsStopped, Points, Vector, input_error
 from bunraku.direction.steer import Grip, KeyShape, check_keys, fitted, pose
@@ -17,16 +15,14 @@ from bunraku.io import Outgoing, holds_tets_only, read_tets, survey
 from bunraku.materials import SolidMaterial
 from bunraku.motion import Path as Way
 
+from .body_regions import region_of_body
 from .body_spec import BodyRegion, KeyTable, PathTable
 from .findings import Place
-from .inputs import read_source, require_unit
-from .lists import vertices_at
-from .painted import painted_points
+from .inputs import require_unit
 from .plan_spec import PlanKey
 from .posed import read_posed
-from .recorded_way import recorded_body
+from .told_way import told_way
 
-_log = logging.getLogger(__name__)
 _MOSTLY = 0.5  # of what a node carries that must be in a region for the node to be in it
 
 
@@ -64,17 +60,7 @@ class Parts:
 
     def vertices(self, name: str, root: Place) -> Integers:
         """(v,) of the surface in a region; what is wrong is told to its place in the body's table, and left out."""
-        region, place = self.regions[name], root.at("regions").at(name)
-        if region.painted is None:
-            return vertices_at(region.vertices or (), self.going, place.at("vertices"))
-        try:
-            found = self.going.vertices_of(painted_points(self.going.surface, region.painted))
-        except InputError as error:
-            place.at("painted").pass_on(error)
-            return np.zeros(0, dtype=np.int64)
-        if (found < 0).all():
-            place.at("painted").refuse("is painted on points of no face, which the body leaves out", got=region.painted)
-        return np.unique(found[found >= 0])
+        return region_of_body(self.regions[name], self.going, root.at("regions").at(name))
 
     def time(self, frame: float) -> float:
         """[s] of a frame."""
@@ -159,26 +145,8 @@ class Parts:
         """A path about the origin."""
         nodes = None if told.region is None else self.nodes(told.region, root)
         hold = "constraint" if told.hold == "constraint" else "compensation"
-        if told.points is None:
-            way = self._way(told)
-            times, points, turns = way.times - self.first / self.rate, way.points, way.rotations
-        else:
-            rows = np.array(told.points, dtype=np.float64)
-            times, points = (rows[:, 0] - self.first) / self.rate, rows[:, 1:4]
-            turns = Rotation.from_rotvec(np.radians(rows[:, 4:])).as_matrix() if rows.shape[1] == 7 else None
+        times, points, turns = told_way(told, self.rate, self.first, self.takes)
         return Way(times, points - self.origin, nodes, turns, hold)
-
-    def _way(self, told: PathTable) -> Way:
-        """How something animated went, in the world, from its frame 0: a body in a take as its nodes did."""
-        clip, _ = read_source(told, self.rate, self.takes)
-        if told.take is None:
-            return Way.of(clip.animation, turning=told.turning)
-        try:
-            return recorded_body(self.takes, told.take).way(turning=told.turning)
-        except InputError as error:
-            if told.turning:
-                _log.warning("the path turns as the surface of take %s does, by the best fit: %s", told.take, error)
-            return Way.of(clip.animation, turning=told.turning)
 
 
 def _same_tets(found: TetMesh, body: TetMesh, file: Path) -> Points:

@@ -20,8 +20,9 @@ from bunraku.motion import FURTHEST_TURN, HOLDS
 
 from .contact_spec import ROLES
 from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
-from .findings import Place, nearest
+from .findings import Place
 from .kinds import Choice, Either, Flag, InputPath, ListOf, Number, Text, Whole, joined
+from .region_names import refuse_unknown_regions
 from .solid_spec import Solid, SolidSpec
 from .source_spec import AnimationKeys, refuse_about_take
 from .tables import Named, Table, key, one_of
@@ -139,19 +140,19 @@ class KeyTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathTable(AnimationKeys):
-    """Where the body, or a part of it, goes."""
+class WayTable(AnimationKeys):
+    """Where something goes."""
 
     points: tuple[tuple[float, ...], ...] | None = key(
         ListOf(_SAMPLE, least=1, what="rows [frame, x, y, z], or [frame, x, y, z, a, b, c]"),
         "samples of the path, in order of frames; it is smooth between them", None,
     )  # fmt: skip
     turning: bool = key(Flag(), "of a file or take: the body turns as that does, too", False)
-    region: str | None = key(REGION, "the part whose middle is directed", None, otherwise="the whole body")
-    hold: str = key(
-        Choice(HOLDS), "'constraint': the step is solved on the path, and the body reacts; 'compensation': the body is "
-        "put back on the path after each step, the paper's way", "constraint",
-    )  # fmt: skip
+
+    @property
+    def turns(self) -> bool:
+        """Whether it says how something is turned."""
+        return self.turning or any(row is not None and len(row) == 7 for row in self.points or ())
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Points, a file or a take."""
@@ -167,11 +168,25 @@ class PathTable(AnimationKeys):
             check_order([row[0] if row else None for row in self.points], place.at("points"), "rows")
         if lengths == {7}:
             _check_turns(self.points or (), place.at("points"))
-        turns = self.turning or 7 in lengths
-        if turns and self.region is not None:
-            place.refuse("a path turns the whole body or nothing", got=f"region = '{self.region}'", remedy="two paths")
         if chosen == "points" and self.turning:
             place.at("turning").refuse("is for a file or a take", remedy="rows of seven numbers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathTable(WayTable):
+    """Where the body, or a part of it, goes."""
+
+    region: str | None = key(REGION, "the part whose middle is directed", None, otherwise="the whole body")
+    hold: str = key(
+        Choice(HOLDS), "'constraint': the step is solved on the path, and the body reacts; 'compensation': the body is "
+        "put back on the path after each step, the paper's way", "constraint",
+    )  # fmt: skip
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """Of the whole body or of a part."""
+        WayTable.check(self, given, place)
+        if self.turns and self.region is not None:
+            place.refuse("a path turns the whole body or nothing", got=f"region = '{self.region}'", remedy="two paths")
 
 
 def check_order(frames: Sequence[object], place: Place, what: str) -> None:
@@ -296,21 +311,4 @@ class BodyObject:
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Regions that are named must be there."""
-        regions = given.get("regions", {})
-        names = list(regions) if isinstance(regions, dict) else []
-
-        def known(one: Any, where: Place) -> None:
-            name = one.get("region") if isinstance(one, dict) else None
-            if isinstance(name, str) and name not in names:
-                where.at("region").refuse(
-                    "unknown region", got=name, allowed=joined(names) or "none is defined", remedy=nearest(name, names)
-                )
-
-        for list_name in ("keys", "path", "pins", "blows"):
-            entries = given.get(list_name, [])
-            for k, one in enumerate(entries if isinstance(entries, list) else []):
-                where = place.at(list_name).entry(k)
-                known(one, where)
-                grips = one.get("grips", []) if isinstance(one, dict) else []
-                for j, grip in enumerate(grips if isinstance(grips, list) else []):
-                    known(grip, where.at("grips").entry(j))
+        refuse_unknown_regions(given, place)

@@ -36,6 +36,9 @@ CHARTS = (
         (("kinetic", "kinetic"), ("stretching", "stretching"), ("bending", "bending"), ("elastic", "elastic")),
     ),
     Chart("Push of the plan beside the body's own mechanics", "m/s²", (("push", ""),)),
+    Chart("Highest wave of the skin", "m", (("highest", ""),)),
+    Chart("How far the body presses its skin together", "", (("compression", ""),)),
+    Chart("Ridges left for lower energy", "", (("ridges", ""),)),
     Chart("Newton iterations", "", (("iterations", "iterations"),)),
     Chart("Near pairs", "", (("pairs", ""),)),
     Chart("Least distance of surfaces", "m", (("closest", ""),)),
@@ -53,6 +56,8 @@ MORE = (
     Chart("Energy of weight", "J", (("gravity", ""),)),
     Chart("Last Newton correction", "m", (("last_step", ""),), log=True),
     Chart("Whether every step converged", "", (("converged", ""),)),
+    Chart("Averages of skin and body apart", "m", (("coupling", ""),), log=True),
+    Chart("Newton iterations of the inside", "", (("interior_iterations", ""),)),
     Chart("Pinched vertices", "", (("pinched", ""),)),
 )
 """further numbers a frame reports"""

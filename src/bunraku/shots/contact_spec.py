@@ -26,7 +26,7 @@ _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
 _EDGE_DOC = "of its triangles, about"
 _EDGE_OTHERWISE = "an eighth of the radius"
 _DIRECTION = ListOf(Number(-1e6, 1e6), least=3, most=3, what="a direction [x, y, z]")
-ROLES = ("shell", "obstacle", "body", "plan")
+ROLES = ("shell", "obstacle", "body", "plan", "wrinkle")
 SHAPES = ("plane", "sphere", "capsule")
 _NAME = Text(allowed="the name of a region or of an obstacle")
 _LONGEST = 1e4  # of a rod, in radii: its triangles are as fine as its ends need them

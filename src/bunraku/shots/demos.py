@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from .findings import nearest
 from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo, dyed
 from .plan_demos import PLAN_DEMOS, plan_demo_files, write_plan_demo
 from .shot import Shot, read_shot
+from .wrinkle_demos import WRINKLE_DEMOS, wrinkle_demo_files, write_wrinkle_demo
 
 DEMOS: dict[str, Demo] = {
     "box": Demo(
@@ -65,32 +67,38 @@ DEMOS: dict[str, Demo] = {
 }
 
 
+_OF_BODIES: dict[str, tuple[Callable[[str], tuple[str, ...]], Callable[[str, Path], None]]] = {
+    **dict.fromkeys(BODY_DEMOS, (body_demo_files, write_body_demo)),
+    **dict.fromkeys(PLAN_DEMOS, (plan_demo_files, write_plan_demo)),
+    **dict.fromkeys(WRINKLE_DEMOS, (wrinkle_demo_files, write_wrinkle_demo)),
+}
+"""how the files of demos of bodies are named and written"""
+
+
 def demo(name: str) -> Demo:
     """The demo of a shell of that name."""
     check_demo(name)
-    if name in BODY_DEMOS or name in PLAN_DEMOS:
+    if name in _OF_BODIES:
         raise input_error("this demo is of a body, which has no guide", got=name, allowed=", ".join(DEMOS))
     return DEMOS[name]
 
 
 def demo_titles() -> dict[str, str]:
     """What each demo shows, by name."""
-    return {name: one.title for name, one in (DEMOS | BODY_DEMOS | PLAN_DEMOS).items()}
+    return {name: one.title for name, one in (DEMOS | BODY_DEMOS | PLAN_DEMOS | WRINKLE_DEMOS).items()}
 
 
 def check_demo(name: str) -> None:
     """A misspelt name is answered with the nearest."""
-    names = [*DEMOS, *BODY_DEMOS, *PLAN_DEMOS]
+    names = list(demo_titles())
     if name not in names:
         raise input_error("there is no such demo", got=name, allowed=", ".join(names), remedy=nearest(name, names))
 
 
 def demo_files(name: str, mocap: Path | None = None) -> tuple[str, ...]:
     """Names of the shot file, of the guide and of obstacles; several demos may lie in one folder."""
-    if name in BODY_DEMOS:
-        return body_demo_files(name)
-    if name in PLAN_DEMOS:
-        return plan_demo_files(name)
+    if name in _OF_BODIES:
+        return _OF_BODIES[name][0](name)
     stem = name if mocap is None else f"{name}_mocap"
     kind = "usda" if demo(name).regions is None else "usdc"
     bodies = (f"{stem}_{body}.usdc" for body in demo(name).bodies)
@@ -102,7 +110,7 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str 
 
     mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven; up_axis: that of its file.
     """
-    if name in BODY_DEMOS or name in PLAN_DEMOS:
+    if name in _OF_BODIES:
         return _write_body_demo(name, folder, mocap)
     chosen, (shot_name, guide_name, *body_names) = _driven(name, mocap, up_axis), demo_files(name, mocap)
     try:
@@ -134,7 +142,7 @@ def _write_body_demo(name: str, folder: Path, mocap: Path | None) -> Shot:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise output_error(folder, error) from error
-    (write_body_demo if name in BODY_DEMOS else write_plan_demo)(name, folder)
+    _OF_BODIES[name][1](name, folder)
     return read_shot(folder / f"{name}.toml")
 
 

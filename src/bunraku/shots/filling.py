@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from bunraku.contracts import InputError, Sparse, Vector
-from bunraku.geometry import Cage, TetMesh, enclose, tetrahedralised
+from bunraku.geometry import Cage, TetMesh, TriMesh, enclose, join_surfaces, join_tets, tetrahedralised
 from bunraku.io import Clip, ContentCache, Outgoing, read_tets
 
 from .body_spec import SurfaceTable, TetsTable
 from .findings import Place
 from .inputs import InputFile, hashed, read_source, source_inputs
-from .prepared import Written
 from .shot import Shot
 
 _log = logging.getLogger(__name__)
@@ -26,6 +27,20 @@ _Read = TypeVar("_Read")
 BODIES = ".bodies"
 """folder below the takes' that keeps what bodies are made of (tetrahedra, ways between key shapes, modes): made once,
 the same for every take"""
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """An object whose surface is written: some of all vertices, in a file of its own."""
+
+    name: str
+    """the object's"""
+    clip: Clip
+    """the file of the surface: rate, unit, axis"""
+    going: Outgoing
+    """the surface that is written"""
+    vertices: slice = field(default_factory=lambda: slice(None))
+    """which of all"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +76,65 @@ class Filled:
         return [points[k] if alone else f"{points[k]} of {self.name}" for k in near]
 
 
-def fill_body(name: str, surface: SurfaceTable, tets: TetsTable, shot: Shot, store: ContentCache) -> Filled:
-    """Read a body's surface and its tetrahedra; raises everything that does not fit."""
+@dataclass(frozen=True, eq=False)
+class Filling:
+    """Bodies of a shot laid together, one after another, about its origin: their nodes are simulated."""
+
+    filled: tuple[Filled, ...]
+    cages: tuple[Cage, ...]
+    """of the same, about the origin"""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one body."""
+        return len(self.cages) == 1
+
+    @property
+    def noun(self) -> str:
+        """What sentences call them."""
+        return "body" if self.alone else "bodies"
+
+    @cached_property
+    def body(self) -> TetMesh:
+        """All tetrahedra."""
+        return join_tets([one.body for one in self.cages])
+
+    @cached_property
+    def shell(self) -> TriMesh:
+        """All surfaces."""
+        return join_surfaces([one.surface for one in self.cages])
+
+    @cached_property
+    def carrier(self) -> Sparse:
+        """(n, nodes) barycentric weights."""
+        each = [one.matrix for one in self.cages]
+        return each[0] if self.alone else sparse.csr_array(sparse.block_diag(each))
+
+    @property
+    def solids(self) -> Mapping[str, TetMesh]:
+        """What each body is filled with."""
+        return {one.name: cage.body for one, cage in zip(self.filled, self.cages, strict=True)}
+
+    @property
+    def point_names(self) -> list[int | str]:
+        """(nodes,) a point of the surface near each node."""
+        return [name for one in self.filled for name in one.point_names(alone=self.alone)]
+
+
+def read_surface(name: str, key: str, table: SurfaceTable, shot: Shot) -> tuple[Clip, Path]:
+    """The clip of a body's surface, at the shot's rate where it says one, and its file; raises what does not fit."""
     place = shot.place.at("object").at(name)
-    source = tried(lambda: read_source(surface, shot.shot.rate, shot.output.folder), place.at("surface"))
+    source = tried(lambda: read_source(table, shot.shot.rate, shot.output.folder), place.at(key))
     place.raise_all()
     assert source is not None
     clip, path = source
-    if shot.shot.rate is not None:
-        clip = replace(clip, rate=shot.shot.rate)
+    return (clip if shot.shot.rate is None else replace(clip, rate=shot.shot.rate)), path
+
+
+def fill_body(name: str, surface: SurfaceTable, tets: TetsTable, shot: Shot, store: ContentCache) -> Filled:
+    """Read a body's surface and its tetrahedra; raises everything that does not fit."""
+    place = shot.place.at("object").at(name)
+    clip, path = read_surface(name, "surface", surface, shot)
     filled = tried(lambda: _tets(name, tets, clip, store), place.at("tets"))
     place.raise_all()
     assert filled is not None
@@ -106,12 +171,6 @@ def written(filled: Sequence[Filled]) -> tuple[Written, ...]:
     return tuple(
         Written(one.name, one.clip, one.going, slice(a, b)) for one, (a, b) in zip(filled, pairwise(ends), strict=True)
     )
-
-
-def carrier_of(cages: Sequence[Cage]) -> Sparse:
-    """(n, nodes) barycentric weights of bodies, one after another."""
-    each = [one.matrix for one in cages]
-    return each[0] if len(each) == 1 else sparse.csr_array(sparse.block_diag(each))
 
 
 def common_rate(filled: Sequence[Filled], root: Place) -> float:

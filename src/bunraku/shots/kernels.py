@@ -10,8 +10,9 @@ import bunraku.energies
 
 SHELL_KERNELS = ("membrane",)
 BODY_KERNELS = ("solid_kernels", "solid_tangent")
+SKIN_KERNELS = ("membrane", "lattice_solid_kernels")
 PLAN_KERNELS = ("observed_kernels", "observed_few_kernels", "bend_kernels", "warp_kernels")
-"""modules whose kernels every shell, every steered body and every planned motion needs"""
+"""modules whose kernels every shell, every steered body, every skin and every planned motion needs"""
 
 
 def kernels_are_cold(of: Sequence[str] = SHELL_KERNELS) -> bool:

@@ -134,12 +134,12 @@ class Outputs:
         def pair(k: int) -> Pair:
             frame = kept(cache, p.preroll + k)
             there = np.concatenate([np.zeros((0, 3)), *(one.at(frame.time) for one in obstacles)])
-            return Pair(float(numbers[k]), p.guide.at(frame.time), p.vertices(frame.points), there)
+            return Pair(float(numbers[k]), p.beside(frame), p.vertices(frame.points), there)
 
         title = f"{p.shot.name} {self.take.version}"
         film = Preview(
             p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate, faces, scenery.floor,
-            (p.told, "result"),
+            (p.told, p.shown), p.alike,
         )  # fmt: skip
         unheard: list[Exception] = []
 
@@ -163,7 +163,7 @@ class Outputs:
     def _forces(self, done: int, force: Vector) -> None:
         """At moments evenly spread and at that of the largest force (t,) [N], which ends the scale."""
         p, cache = self.prepared, self.take.cache()
-        if p.functions is None:
+        if p.functions is None or not p.forces:
             return
         chosen = [int(k) for k in np.union1d(moments(done - p.preroll, _MOMENTS - 1), np.argmax(force))]
         frames = [kept(cache, p.preroll + k) for k in chosen]

@@ -19,7 +19,7 @@ from bunraku.render import moments
 
 from .faces import heaviest
 from .lock import held_here
-from .report import MET
+from .report import INTERIOR, MET
 from .reviewed import ReviewedTake
 from .scene import planes_of
 
@@ -58,6 +58,9 @@ STRAIN = OverlayKind(
 DISTANCE = OverlayKind(
     "distance", "Distance to the guide", "m", "values", "How far each vertex is from the surface of the guide."
 )
+HEIGHT = OverlayKind(
+    "height", "Height", "m", "values", "How far the skin stands out of the body it is on, along the body's normals."
+)
 CONTACT = OverlayKind(
     "contact", "Contact pairs", "", "segments", "Between the nearest places of surfaces that feel each other."
 )
@@ -77,9 +80,10 @@ class Overlays:
         """Those that apply, by name."""
         scene, found = self._scene, []
         if scene.functions is not None:
-            found += [REGIONS, FORCE, RESIDUAL, MISSED]
+            found += [REGIONS, *([FORCE] if scene.forces else []), RESIDUAL, MISSED]
         found += [STRAIN]
         found += [DISTANCE] if len(scene.guide_faces) else []
+        found = [HEIGHT, *found] if scene.beside == INTERIOR else found
         found += [CONTACT] if scene.meta["contact"] else []
         return {one.name: one for one in found}
 
@@ -90,7 +94,7 @@ class Overlays:
             raise input_error("there is no such overlay", where=self._take.name, got=name, allowed=allowed)
         make: dict[str, Callable[[int], Array]] = {
             "force": self._force, "residual": self._residual, "missed": self._missed, "strain": self._strain,
-            "distance": self._distance, "contact": self._contact,
+            "distance": self._distance, "contact": self._contact, "height": self._height,
         }  # fmt: skip
         return make[name](k)
 
@@ -124,7 +128,8 @@ class Overlays:
             return 0.0, max(float(most), small)
         found = [self.values(name, int(k)) for k in moments(ready, _SAMPLES)]
         high = max(float(np.percentile(one, _MOST)) for one in found)
-        low = min(float(np.percentile(one, 100.0 - _MOST)) for one in found) if name == STRAIN.name else 0.0
+        signed = name in (STRAIN.name, HEIGHT.name)
+        low = min(float(np.percentile(one, 100.0 - _MOST)) for one in found) if signed else 0.0
         if not np.isfinite([low, high]).all():  # faces without area
             return 0.0, 1.0
         high = max(high, small)
@@ -195,6 +200,9 @@ class Overlays:
         guide = TriMesh(self._take.guide(k).astype(np.float64), self._scene.guide_faces)
         with _several_threads(self._take.name):
             return closest_points(points, guide).distances
+
+    def _height(self, k: int) -> Vector:
+        return self._take.reported(k, HEIGHT.name)
 
     def _contact(self, k: int) -> Array:
         points, others = self._take.points(k), self._take.obstacles(k).astype(np.float64)

@@ -10,11 +10,11 @@ import numpy as np
 from bunraku.geometry import TetMesh, TriMesh, tetrahedralise
 from bunraku.io import write_mesh
 
+from .demo_shot import write_demo_shot
 from .plan_demo import Box, PlanDemo
 from .plan_demo_blocks import BLOCKS
 from .plan_demo_cactus import CACTUS
 from .plan_demo_letter import LETTER
-from .shot import Shot
 
 RATE = 24.0
 _TRIES, _NEAR_ENOUGH = 8, 0.03
@@ -41,8 +41,7 @@ def write_plan_demo(name: str, folder: Path) -> None:
     }  # fmt: skip
     frames: dict[str, Any] = {} if chosen.frames is None else {"frames": list(chosen.frames)}
     settings = {"shot": {**frames, "rate": RATE}, "object": {name: table}}
-    heading = f"{chosen.title}\nChange it and run it again: bunraku run {name}.toml\nAll keys: bunraku run --help"
-    Shot.of(settings, folder=folder, source=folder / shot).write(folder / shot, heading=heading)
+    write_demo_shot(name, chosen.title, settings, folder)
 
 
 def filled(surface: TriMesh, demo: PlanDemo) -> TetMesh:

@@ -13,9 +13,9 @@ from typing import Any
 from .body_spec import POSED, REGION, SPEED, VECTOR, BodyRegion, SurfaceTable, TetsTable, check_posed_file
 from .contact_spec import ROLES
 from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
-from .findings import Place, nearest
+from .findings import Place
 from .kinds import Choice, Either, Flag, ListOf, Number, Text, Whole, joined
-from .plan_regions import named_regions
+from .region_names import refuse_unknown_regions
 from .solid_spec import Solid, SolidSpec
 from .tables import Named, Table, key, one_of
 from .track_spec import POINT
@@ -244,13 +244,4 @@ class PlanObject:
             place.at("keys").refuse("nothing is asked for, so nothing moves", allowed=_KEYS.allowed)
         if self.circular and self.free:
             place.at("free").refuse("a circular motion has no ends", got=given.get("free"), remedy="leave it out")
-        self._check_regions(given, place)
-
-    def _check_regions(self, given: Mapping[str, Any], place: Place) -> None:
-        regions = given.get("regions", {})
-        names = list(regions) if isinstance(regions, dict) else []
-        for where, name in named_regions(given, place):
-            if name not in names:
-                where.refuse(
-                    "unknown region", got=name, allowed=joined(names) or "none is defined", remedy=nearest(name, names)
-                )
+        refuse_unknown_regions(given, place)

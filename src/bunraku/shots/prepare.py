@@ -7,6 +7,7 @@ from dataclasses import replace
 from .prepare_body import prepare_body
 from .prepare_plan import prepare_plan
 from .prepare_shell import prepare_shell
+from .prepare_wrinkle import prepare_wrinkle
 from .prepared import Prepared
 from .shot import Shot
 
@@ -20,6 +21,8 @@ def prepare(
     asked = shot if frames is None else _with_frames(shot, frames)
     if shot.plans:  # a motion is planned over all of the shot, whichever of its frames are made
         return prepare_plan(shot, asked.shot.frames, keeping=keeping, threads=threads)
+    if shot.wrinkles:
+        return prepare_wrinkle(asked)
     return prepare_body(asked, keeping=keeping) if shot.bodies else prepare_shell(asked)
 
 

@@ -10,24 +10,27 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Faces, Integers, Points, Sparse, Vector
+from bunraku.contracts import Integers, Points, Sparse, Vector
 from bunraku.direction import Job
 from bunraku.direction.steer import Body, KeyShape, SteerSettings, directed_shapes, find_blows, find_leads, steering_job
-from bunraku.geometry import TetMesh, join_surfaces, join_tets
 from bunraku.io import ContentCache, local_origin
 from bunraku.motion import Animation, Curve
 
 from .body_spec import BodyObject
 from .contact import ShotContact, read_contact
-from .filling import BODIES, Filled, carrier_of, common_rate, fill_body, tried, written
-from .findings import Place
+from .filling import BODIES, Filled, Filling, common_rate, fill_body, tried, written
+from .frame_numbers import of_body, refuse_single, resolved
 from .inputs import InputFile
 from .prepared import Prepared
 from .read_body import ReadBody, read_body, shape_inputs
+from .refusals import refuse_settings
 from .shot import Shot
 from .spec import PhysicsTable
 
-_SECONDS = 2.0  # that a shot lasts where it says no frames
+_FOR_SHELLS = {
+    "wind": "is for shells; it does not blow on bodies yet", "bending": "is for shells",
+    "start": "is for shells; a body starts at rest, where its path begins",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,19 +39,13 @@ class PreparedBody(Prepared):
 
     bodies: tuple[ReadBody, ...]
     """about the origin"""
-    body: TetMesh
-    """all of them, one after another: what is simulated"""
+    filling: Filling
     store: ContentCache
-
-    @property
-    def times(self) -> Vector:
-        """(t,) of the frames, from 0 [s]."""
-        return (self.numbers - self.numbers[0]) / self.clip.rate
 
     @property
     def noun(self) -> str:
         """What sentences call it."""
-        return "body" if self._alone else "bodies"
+        return self.filling.noun
 
     @property
     def told(self) -> str:
@@ -86,24 +83,14 @@ class PreparedBody(Prepared):
         rows = []
         for one, (first, last) in zip(self.bodies, self._nodes, strict=True):
             for path in one.paths:
-                row = np.zeros(self.body.point_count)
+                row = np.zeros(self.filling.body.point_count)
                 row[first:last][slice(None) if path.vertices is None else np.asarray(path.vertices)] = 1.0
                 rows.append(row)
-        return sparse.csr_array(np.maximum(np.stack(rows) @ self.carrier.T, 0.0)) if rows else None
+        return sparse.csr_array(np.maximum(np.stack(rows) @ self.filling.carrier.T, 0.0)) if rows else None
 
     def held(self, time: float) -> Vector:
         """(p,) 1 while a path says where to be."""
         return np.array([float(path.holds(time)) for one in self.bodies for path in one.paths])
-
-    @property
-    def carrier(self) -> Sparse:
-        """(n, nodes) barycentric weights."""
-        return carrier_of([one.cage for one in self.bodies])
-
-    @property
-    def solids(self) -> Mapping[str, TetMesh]:
-        """What each body is filled with."""
-        return {one.name: one.cage.body for one in self.bodies}
 
     @property
     def parts(self) -> Mapping[str, Integers]:
@@ -111,16 +98,6 @@ class PreparedBody(Prepared):
         if not self.contact.parts:
             return {}
         return {one.name: np.arange(one.vertices.start, one.vertices.stop) for one in self.written}
-
-    @property
-    def skin(self) -> Faces:
-        """(f, 3) the outer faces of the tetrahedra: contact is theirs, and the fine surface goes along."""
-        return self.body.surface_faces
-
-    @property
-    def point_names(self) -> Sequence[int | str]:
-        """(nodes,) a point of the surface near each node."""
-        return [name for one in self.bodies for name in one.filled.point_names(alone=self._alone)]
 
     def distances(self, x: Any, time: float) -> Vector | None:
         """The directed point is the middle of all nodes, which the surface alone does not tell."""
@@ -146,7 +123,7 @@ class PreparedBody(Prepared):
 
     @property
     def _alone(self) -> bool:
-        return len(self.bodies) == 1
+        return self.filling.alone
 
     @property
     def _nodes(self) -> Iterator[tuple[int, int]]:
@@ -197,12 +174,13 @@ def prepare_body(shot: Shot, *, keeping: bool = True) -> PreparedBody:
     """Read the shot's files; raises one InputError with everything that does not fit. Tetrahedra and ways between keys
     are kept with the takes, unless `keeping` is False."""
     root, store = shot.place, ContentCache(shot.output.folder / BODIES, keeping=keeping)
-    _refuse_shells_keys(shot, root)
+    refuse_settings(shot, root, _FOR_SHELLS)
+    refuse_single(shot, root)
     root.raise_all()
     filled = [fill_body(name, table.surface, table.tets, shot, store) for name, table in shot.bodies.items()]
     rate = common_rate(filled, root)
     filled = [replace(one, clip=replace(one.clip, rate=rate)) for one in filled]
-    numbers = _frame_numbers(shot, rate)
+    numbers = of_body(shot, rate)
     origin = local_origin(np.concatenate([one.clip.mesh.rest for one in filled]))
     places = [root.at("object").at(one.name) for one in filled]
     bodies = [
@@ -217,15 +195,14 @@ def prepare_body(shot: Shot, *, keeping: bool = True) -> PreparedBody:
         for one, place in zip(bodies, places, strict=True)
     ]
     root.raise_all()
-    shell = join_surfaces([one.cage.surface for one in bodies])
-    whole = join_tets([one.cage.body for one in bodies])
+    filling = Filling(tuple(filled), tuple(one.cage for one in bodies))
     points = np.concatenate([one for one in guides if one is not None], axis=1)
     return PreparedBody(
-        shot=replace(shot, shot=replace(shot.shot, frames=(round(numbers[0]), round(numbers[-1])))),
+        shot=resolved(shot, numbers), first=float(numbers[0]), filling=filling,
         written=written(filled), inputs=_inputs(filled, shot) + contact.inputs,
-        guide=Animation(shell, (numbers - numbers[0]) / rate, points), shell=shell, rest=None,
+        guide=Animation(filling.shell, (numbers - numbers[0]) / rate, points), shell=filling.shell, rest=None,
         pins=tuple(pin for one in bodies for pin in one.pins), seams=(), strength=Curve.of(1.0), numbers=numbers,
-        origin=origin, contact=_named(contact, bodies), bodies=tuple(bodies), body=whole, store=store,
+        origin=origin, contact=_named(contact, bodies), bodies=tuple(bodies), store=store,
     )  # fmt: skip
 
 
@@ -245,29 +222,6 @@ def _named(contact: ShotContact, bodies: Sequence[ReadBody]) -> ShotContact:
     ends = np.cumsum([0, *(one.cage.body.point_count for one in bodies)]).tolist()
     parts = {one.name: np.arange(a, b) for one, (a, b) in zip(bodies, pairwise(ends), strict=True)}
     return replace(contact, parts=parts)
-
-
-def _refuse_shells_keys(shot: Shot, root: Place) -> None:
-    """What is only for shells."""
-    physics = root.at("physics")
-    if shot.shot.preroll:
-        root.at("shot").at("preroll").refuse("is for shells, which come from their rest shape", got=shot.shot.preroll)
-    if shot.physics.wind is not None:
-        physics.at("wind").refuse("is for shells; it does not blow on bodies yet", remedy="leave it out")
-    if shot.physics.bending != PhysicsTable().bending:
-        physics.at("bending").refuse("is for shells", got=shot.physics.bending, remedy="leave it out")
-    if len(range(*(shot.shot.frames or (0, 1)))) == 0:
-        root.at("shot").at("frames").refuse("a body needs two frames at least", got=list(shot.shot.frames or ()))
-    if shot.physics.start != "guide":
-        physics.at("start").refuse(
-            "is for shells; a body starts at rest, where its path begins", got=shot.physics.start
-        )
-
-
-def _frame_numbers(shot: Shot, rate: float) -> Vector:
-    """(t,) the frames to write: the shot's range, or two seconds from 1."""
-    first, last = shot.shot.frames or (1, 1 + round(_SECONDS * rate))
-    return np.arange(first, last + 1, dtype=np.float64)
 
 
 def _directed(one: ReadBody, numbers: Vector, rate: float, store: ContentCache) -> Points:

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Faces, Points, Sparse, Vector
+from bunraku.contracts import Points, Sparse, Vector
 from bunraku.direction import Job
 from bunraku.direction.plan import asked_shapes, planned_job
-from bunraku.geometry import TetMesh, join_surfaces, join_tets
 from bunraku.io import ContentCache, local_origin
 from bunraku.motion import Animation, Curve
 
 from .contact import read_obstacles
-from .filling import BODIES, carrier_of, common_rate, fill_body, written
-from .findings import Place
+from .filling import BODIES, Filling, common_rate, fill_body, written
+from .frame_numbers import resolved
 from .plan_sentences import ground_facts, key_facts, warnings_of
 from .prepared import Prepared
 from .read_plan import Reading, ReadPlan, plan_inputs
+from .refusals import refuse_settings
 from .report import GROUNDS, KEYS
 from .shot import Shot
 from .spec import PhysicsTable
 from .wording import count
+
+_FOR_STEPS = {
+    **{one.name: "is for what is simulated; a plan is found at once" for one in dataclasses.fields(PhysicsTable)
+       if one.name != "gravity"},
+    "contact": "is for what is simulated; a plan is found at once, and feels no contact",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,18 +39,12 @@ class PreparedPlan(Prepared):
     """Elastic bodies that move as was planned."""
 
     plans: tuple[ReadPlan, ...]
-    body: TetMesh
-    """all of them, one after another"""
-
-    @property
-    def times(self) -> Vector:
-        """(t,) of the frames, from 0 [s]."""
-        return (self.numbers - self.numbers[0]) / self.clip.rate
+    filling: Filling
 
     @property
     def noun(self) -> str:
         """What sentences call it."""
-        return "body" if self._alone else "bodies"
+        return self.filling.noun
 
     @property
     def told(self) -> str:
@@ -76,29 +76,9 @@ class PreparedPlan(Prepared):
         return np.zeros(0)
 
     @property
-    def carrier(self) -> Sparse:
-        """(n, nodes) barycentric weights."""
-        return carrier_of([one.cage for one in self.plans])
-
-    @property
-    def solids(self) -> Mapping[str, TetMesh]:
-        """What each body is filled with."""
-        return {one.name: one.cage.body for one in self.plans}
-
-    @property
-    def skin(self) -> Faces:
-        """(f, 3) the outer faces of the tetrahedra."""
-        return self.body.surface_faces
-
-    @property
     def apart(self) -> str:
         """A plan feels nothing that is in its way."""
         return "a plan does not feel what is in its way: more keys lead around it"
-
-    @property
-    def point_names(self) -> Sequence[int | str]:
-        """(nodes,) a point of the surface near each node."""
-        return [name for one in self.plans for name in one.filled.point_names(alone=self._alone)]
 
     def distances(self, x: Points, time: float) -> Vector | None:
         """Keys are of nodes, which the surface alone does not tell."""
@@ -136,7 +116,7 @@ class PreparedPlan(Prepared):
 
     @property
     def _alone(self) -> bool:
-        return len(self.plans) == 1
+        return self.filling.alone
 
 
 def prepare_plan(
@@ -146,7 +126,7 @@ def prepare_plan(
     made instead of the shot's, of the same motions; tetrahedra and modes are kept with the takes, unless `keeping` is
     False."""
     root, store = shot.place, ContentCache(shot.output.folder / BODIES, keeping=keeping)
-    _refuse_steps_keys(shot, root)
+    refuse_settings(shot, root, _FOR_STEPS)
     root.raise_all()
     filled = [fill_body(name, table.surface, table.tets, shot, store) for name, table in shot.plans.items()]
     rate = common_rate(filled, root)
@@ -162,40 +142,17 @@ def prepare_plan(
     first = float(numbers[0])
     times = (numbers - first) / rate
     points = np.concatenate([_directed(one, first, times) for one in plans], axis=1)
-    shell = join_surfaces([one.cage.surface for one in plans])
+    filling = Filling(tuple(one.filled for one in plans), tuple(one.cage for one in plans))
     return PreparedPlan(
-        shot=_resolved(shot, plans, numbers), written=written(filled),
-        inputs=(*_inputs(plans), *obstacles.inputs), guide=Animation(shell, times, points), shell=shell, rest=None,
-        pins=(), seams=(), strength=Curve.of(1.0), numbers=numbers, origin=origin,
-        contact=obstacles.about(origin).from_zero(first / rate), plans=plans,
-        body=join_tets([one.cage.body for one in plans]),
+        shot=resolved(shot, numbers, {one.name: one.table for one in plans}), written=written(filled), first=first,
+        inputs=(*_inputs(plans), *obstacles.inputs), guide=Animation(filling.shell, times, points),
+        shell=filling.shell, rest=None, pins=(), seams=(), strength=Curve.of(1.0), numbers=numbers, origin=origin,
+        contact=obstacles.about(origin).from_zero(first / rate), plans=plans, filling=filling,
     )  # fmt: skip
 
 
 def _inputs(plans: Sequence[ReadPlan]) -> list[Any]:
     return [file for one in plans for file in (*one.filled.inputs, *plan_inputs(one.name, one.table))]
-
-
-def _resolved(shot: Shot, plans: Sequence[ReadPlan], numbers: Vector) -> Shot:
-    """The shot with the frames that are made, and those of its motions."""
-    tables = {**shot.object, **{one.name: one.table for one in plans}}
-    return replace(shot, object=tables, shot=replace(shot.shot, frames=(round(numbers[0]), round(numbers[-1]))))
-
-
-def _refuse_steps_keys(shot: Shot, root: Place) -> None:
-    """What is only for what is simulated step by step."""
-    if shot.shot.preroll:
-        root.at("shot").at("preroll").refuse("is for shells, which come from their rest shape", got=shot.shot.preroll)
-    usual = PhysicsTable()
-    for field in dataclasses.fields(PhysicsTable):
-        value = getattr(shot.physics, field.name)
-        if field.name != "gravity" and value != getattr(usual, field.name):
-            told = value if isinstance(value, (bool, int, float, str)) else None
-            root.at("physics").at(field.name).refuse(
-                "is for what is simulated; a plan is found at once, and feels no contact"
-                if field.name == "contact" else "is for what is simulated; a plan is found at once",
-                got=told, remedy="leave it out",
-            )  # fmt: skip
 
 
 def _frame_numbers(plans: Sequence[ReadPlan], frames: tuple[int, int] | None) -> Vector:

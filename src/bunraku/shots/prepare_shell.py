@@ -25,6 +25,7 @@ from .cautions import caution
 from .contact import read_contact
 from .directing import shell_tests
 from .findings import Place
+from .frame_numbers import of_guide, resolved
 from .garments import check_attached, read_seams, with_parts
 from .inputs import InputFile, hashed, read_guide, read_rest, source_inputs
 from .kinds import in_seconds
@@ -38,7 +39,6 @@ from .spec import ObjectTable, PinTable
 from .warp import warp_directions
 
 _log = logging.getLogger(__name__)
-_MOST_FRAMES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -100,11 +100,6 @@ class PreparedShell(Prepared):
         if self.tests is None:
             return np.zeros(0)
         return np.ones(self.tests.count) if self.tests.held is None else np.asarray(self.tests.held(time))
-
-    @property
-    def carrier(self) -> Sparse | None:
-        """What is simulated is what is written."""
-        return None
 
     def distances(self, x: Points, time: float) -> Vector | None:
         """(k,) [m] of the regions' averages from the guide's."""
@@ -174,7 +169,7 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     place = root.at("object").at(name)
     clip, guide_file = _read_clip(shot, table, place)
     clip, hung = _with_mesh(clip, table, place)
-    numbers = _frame_numbers(shot, clip, root.at("shot"))
+    numbers = of_guide(shot, clip, root.at("shot"), resampled=shot.shot.rate is not None and bool(table.guide.rig))
     _check_counts(shot, table, clip, numbers, root)
     shell, matrix = subdivide(clip.mesh, table.mesh.split)
     prolongation: Sparse = sparse.csr_array(matrix)
@@ -203,13 +198,13 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
     prepared = PreparedShell(
-        shot=_resolved(shot, numbers), written=(Written(name, clip, going),),
+        shot=resolved(shot, numbers, {name: _with_levels(table)}), written=(Written(name, clip, going),),
         inputs=_inputs(name, guide_file, table) + air.inputs + contact.inputs, air=air.about(origin),
         contact=contact.about(origin),
         guide=guide, shell=shell, tests=tests, prolongation=prolongation,
         rest=blended, material=material, pins=tuple(pins), seams=seams,
         strength=Curve.of(in_seconds(table.track.strength, clip.rate)),
-        numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin,
+        numbers=np.concatenate([np.arange(first, numbers[0]), numbers]), origin=origin, filling=None,
     )  # fmt: skip
     caution(prepared)
     return prepared
@@ -260,29 +255,6 @@ def _at_rest(clip: Clip, rest: Surface) -> Clip:
         clip, surface=clip.surface.with_points(rest.points), welded=replace(clip.welded, mesh=mesh),
         animation=replace(clip.animation, mesh=mesh),
     )  # fmt: skip
-
-
-def _frame_numbers(shot: Shot, clip: Clip, place: Place) -> Vector:
-    """(t,) the frames to write: the shot's range or the guide's, one by one."""
-    low, high = float(clip.frames[0]), float(clip.frames[-1])
-    first, last = shot.shot.frames or (low, high)
-    if last - first + shot.shot.preroll >= _MOST_FRAMES:
-        place.at("frames").refuse(
-            "too many frames", got=f"{first:.10g} to {last:.10g}", allowed=f"up to {_MOST_FRAMES}, preroll included",
-            remedy="fewer frames, or a guide without stray samples",
-        )  # fmt: skip
-        place.raise_all()
-    if shot.shot.frames is None:
-        return low + np.arange(int(np.floor(high - low + 1e-6)) + 1, dtype=np.float64)
-    first, last = shot.shot.frames
-    if first < low - 1e-6 or last > high + 1e-6:
-        resampled = shot.shot.rate is not None and any(table.guide.rig for table in shot.shells.values())
-        place.at("frames").refuse(
-            "the guide has no such frames", got=f"{first} to {last}",
-            allowed=f"{low:g} to {high:g} at {clip.rate:g} frames/s",
-            remedy="count frames at shot.rate, not at the skeleton's own rate" if resampled else "",
-        )  # fmt: skip
-    return np.arange(first, last + 1, dtype=np.float64)
 
 
 def _check_counts(shot: Shot, table: ObjectTable, clip: Clip, numbers: Vector, root: Place) -> None:
@@ -392,14 +364,8 @@ def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Spar
     return Pin(vertices, pin.axes, to, strength=in_seconds(pin.strength, rate))
 
 
-def _resolved(shot: Shot, numbers: Vector) -> Shot:
-    """The shot with what it takes from its guide and from other keys."""
-    whole = bool((numbers == np.round(numbers)).all())
-    frames = (round(numbers[0]), round(numbers[-1])) if whole else None
-    shells = {
-        name: replace(table, mesh=replace(table.mesh, levels=table.mesh.split)) for name, table in shot.shells.items()
-    }
-    return replace(shot, shot=replace(shot.shot, frames=frames), object={**shot.object, **shells})
+def _with_levels(table: ObjectTable) -> ObjectTable:
+    return replace(table, mesh=replace(table.mesh, levels=table.mesh.split))
 
 
 def _inputs(name: str, guide: Path, table: ObjectTable) -> tuple[InputFile, ...]:

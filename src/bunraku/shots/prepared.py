@@ -4,39 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from bunraku.contracts import Faces, InputError, Integers, Outcome, Points, Sparse, Vector
-from bunraku.direction import Job, Pin
+from bunraku.direction import Frame, Job, Pin
 from bunraku.direction.parts import whole_pieces
 from bunraku.direction.track import Seam
 from bunraku.geometry import TetMesh, TriMesh
-from bunraku.io import Clip, Outgoing
+from bunraku.io import Clip
 from bunraku.motion import Animation, Curve, RestShapes
 from bunraku.numerics import FactorisationError
 
 from .contact import ShotContact
+from .filling import Filling, Written
 from .inputs import InputFile
 from .shot import Shot
 
 _Begun = TypeVar("_Begun")
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """An object whose surface is written: some of all vertices, in a file of its own."""
-
-    name: str
-    """the object's"""
-    clip: Clip
-    """the file of the surface: rate, unit, axis"""
-    going: Outgoing
-    """the surface that is written"""
-    vertices: slice = field(default_factory=lambda: slice(None))
-    """which of all"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,6 +49,10 @@ class Prepared(ABC):
     origin: Vector
     """(3,) [m] in the world"""
     contact: ShotContact
+    filling: Filling | None
+    """bodies of tetrahedra, where it is their nodes that are simulated"""
+    first: float = 0.0
+    """the frame number at which time is 0"""
 
     @property
     def name(self) -> str:
@@ -76,7 +67,7 @@ class Prepared(ABC):
     @property
     def point_names(self) -> Sequence[int | str]:
         """(n,) what sentences call each simulated point: a number in its file."""
-        return self.written[0].going.point_of_vertex
+        return self.written[0].going.point_of_vertex if self.filling is None else self.filling.point_names
 
     @property
     def preroll(self) -> int:
@@ -86,7 +77,7 @@ class Prepared(ABC):
     @property
     def times(self) -> Vector:
         """(t,) of the frames [s]."""
-        return self.numbers / self.clip.rate
+        return (self.numbers - self.first) / self.clip.rate
 
     @property
     @abstractmethod
@@ -97,6 +88,34 @@ class Prepared(ABC):
     def told(self) -> str:
         """What pictures call that which is shown beside the result."""
         return "guide"
+
+    @property
+    def shown(self) -> str:
+        """What they call the result."""
+        return "result"
+
+    @property
+    def alike(self) -> bool:
+        """Whether what is shown beside the result is drawn as the result is."""
+        return False
+
+    def beside(self, frame: Frame) -> Points:
+        """(n_guide, 3) what is shown beside the result of a frame."""
+        return self.guide.at(frame.time)
+
+    @property
+    def reported_beside(self) -> str | None:
+        """The name under which frames report that, where it is not known before they are made."""
+        return None
+
+    def lengths(self, frame: Frame) -> Mapping[str, Vector]:
+        """Name → (n,) [m] that files which can hold it say of every vertex of the written surface beside its place."""
+        return {}
+
+    @property
+    def forces(self) -> bool:
+        """Whether frames report the forces of direction."""
+        return True
 
     @property
     def outside(self) -> str:
@@ -133,14 +152,14 @@ class Prepared(ABC):
         return whole_pieces(self.contact.parts, self.shell)
 
     @property
-    @abstractmethod
     def carrier(self) -> Sparse | None:
         """(n, s) how the simulated points carry the vertices of the written surface; None: they are the same."""
+        return None if self.filling is None else self.filling.carrier
 
     @property
     def solids(self) -> Mapping[str, TetMesh]:
         """Name → the tetrahedra of an elastic body, whose nodes are the simulated points, one body after another."""
-        return {}
+        return {} if self.filling is None else self.filling.solids
 
     def vertices(self, x: Points) -> Points:
         """(n, 3) of the written surface, or their velocities, from those (s, 3) of the simulated points."""
@@ -153,8 +172,9 @@ class Prepared(ABC):
 
     @property
     def skin(self) -> Faces:
-        """(f, 3) triangles of the simulated points that must not pass through anything."""
-        return self.shell.faces
+        """(f, 3) triangles of the simulated points that must not pass through anything: of bodies the outer faces of
+        their tetrahedra, and the fine surface goes along."""
+        return self.shell.faces if self.filling is None else self.filling.body.surface_faces
 
     @abstractmethod
     def distances(self, x: Points, time: float) -> Vector | None:

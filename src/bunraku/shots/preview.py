@@ -90,6 +90,8 @@ class Preview:
     """height [m] of the ground, where there is one"""
     captions: tuple[str, str] = ("guide", "result")
     """of the two halves"""
+    alike: bool = False
+    """whether what is shown beside the result is drawn as the result is"""
 
     def make(self, video: Path, sheet: Path, told: Callable[[int, int], None]) -> None:
         """Write both files; `told(index, count)` after every picture."""
@@ -124,7 +126,7 @@ class Preview:
         return wide if wide.scale > _LARGER * tall.scale else tall
 
     def _halves(self, pair: Pair, view: View) -> tuple[Image, Image]:
-        left = self._half(pair.guide, self.guide_faces, pair.obstacles, view, GUIDE)
+        left = self._half(pair.guide, self.guide_faces, pair.obstacles, view, STUDIO if self.alike else GUIDE)
         return left, self._half(pair.result, self.shell_faces, pair.obstacles, view, STUDIO)
 
     def _half(self, x: Points, faces: Faces, obstacles: Points, view: View, style: Style) -> Image:

@@ -20,10 +20,10 @@ from .body_parts import Parts
 from .body_spec import BodyObject
 from .filling import Filled, tried
 from .findings import Place, nearest
-from .inputs import InputFile, hashed, read_source, source_inputs
+from .inputs import InputFile, hashed
 from .posed import read_posed
-from .recorded_way import recorded_input
 from .shot import Shot
+from .told_way import way_inputs
 
 _Read = TypeVar("_Read")
 
@@ -128,11 +128,7 @@ def shape_inputs(name: str, table: BodyObject, takes: Path, place: Place) -> lis
             file = None if read is None else read[1]
         found += hashed(f"object.{name}.keys[{k}]", file) if file is not None else []
     for k, one in enumerate(table.path):
-        read = (
-            tried(lambda one=one: read_source(one, None, takes), place.at("path").entry(k)) if not one.points else None
-        )
-        if read is not None:
-            key = f"object.{name}.path[{k}]"
-            found += source_inputs(key, read[1], one)
-            found += recorded_input(takes, one.take, key) if one.take is not None else []
+        key = f"object.{name}.path[{k}]"
+        read = tried(lambda one=one, key=key: way_inputs(one, key, takes), place.at("path").entry(k))
+        found += read or []
     return found

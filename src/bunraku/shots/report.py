@@ -27,6 +27,10 @@ KEYS = "planned_keys"
 """fact of a job: what became of the keys of planned motions, as `plan_sentences.key_facts` has them"""
 GROUNDS = "planned_ground"
 """fact of a job: how deep planned motions go below their ground, as `plan_sentences.ground_facts` has it"""
+INTERIOR, HEIGHT = "interior", "height"
+"""in a frame's report of a skin: (n, 3) [m] where the interior has its points, (n,) [m] of the skin over that"""
+FORCE = "force"
+"""in a frame's report: (k, 3) [N] on each region; not of all that is directed"""
 MET = 1e-9
 """share of the shell's size within which a region's average counts as the guide's, in memory"""
 MET_IN_FILE = 1e-5
@@ -214,8 +218,10 @@ class Measured:
 
     @property
     def force(self) -> Vector:
-        """(t,) [N] the largest force of direction on a region."""
-        return np.max(np.linalg.norm(self.arrays["force"], axis=2), axis=1, initial=0.0)
+        """(t,) [N] the largest force of direction on a region; 0 where frames do not tell of forces."""
+        if FORCE not in self.arrays:
+            return np.zeros(len(self.frames))
+        return np.max(np.linalg.norm(self.arrays[FORCE], axis=2), axis=1, initial=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +306,9 @@ class Report:
 
 def per_frame(m: Measured) -> dict[str, Vector]:
     """(t,) curves: the largest residuals and force, and every number a frame reports."""
-    curves = {"residual_m": m.residual, "force_N": m.force, "strength": m.strength}
+    curves = {"residual_m": m.residual, "strength": m.strength}
+    if FORCE in m.arrays:
+        curves["force_N"] = m.force
     if m.firm.shape[1]:
         curves["pin_residual_m"] = m.pin_gaps.max(axis=1)
     if m.residual_in_file is not None:

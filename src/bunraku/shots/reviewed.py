@@ -25,7 +25,7 @@ from .charts import CHARTS, MORE, worth_showing
 from .folder import TakeFolder, takes_of
 from .lock import LOCK, is_held
 from .provenance import spelled_out
-from .report import MET, Measured, Sentence, TakeOutcome, per_frame, pushed_away
+from .report import FORCE, MET, Measured, Sentence, TakeOutcome, per_frame, pushed_away
 from .scene import Scene, read_scene
 from .scene_check import is_cloud
 from .stopping import ask_to_stop
@@ -143,9 +143,24 @@ class ReviewedTake:
         return points
 
     def guide(self, k: int) -> NDArray[np.float32]:
-        """(g, 3) [m]"""
-        self.check(k)
-        return self.scene.guide(k)
+        """(g, 3) [m] what is shown beside the result."""
+        name = self.scene.beside
+        if name is None:
+            self.check(k)
+            return self.scene.guide(k)
+        found = self.reported(k, name)
+        if not is_cloud(found, self.scene.counts["guide"]):
+            where, got = str(self._path(k + self.scene.preroll)), found.shape
+            raise input_error("the cached frame has points that are nowhere", where=where, got=got, remedy=_REMEDY)
+        return found.astype(np.float32)
+
+    def reported(self, k: int, name: str) -> NDArray[Any]:
+        """What a frame reports under a name."""
+        found = self._part(k, "report").get(f"report/{name}")
+        if found is None:
+            where = str(self._path(k + self.scene.preroll))
+            raise input_error(f"the cached frame reports no {name}", where=where, remedy=_REMEDY)
+        return found
 
     def obstacles(self, k: int) -> NDArray[np.float32]:
         """(o, 3) [m]"""
@@ -217,7 +232,8 @@ class ReviewedTake:
         """What a frame reports; refused where it does not speak of the scene's regions and pins."""
         found = {name.removeprefix("report/"): value for name, value in self._read(index, "report").items()}
         regions, pins = len(self.scene.regions), self.scene.arrays["firm"].shape[1]
-        needed = {"residual": (regions,), "held": (regions,), "force": (regions, 3)}
+        needed: dict[str, tuple[int, ...]] = {"residual": (regions,), "held": (regions,)}
+        needed |= {FORCE: (regions, 3)} if self.scene.forces else {}
         needed |= {"pin_residual": (pins,)} if pins else {}
         for name, shape in needed.items():
             array = found.get(name)

@@ -27,7 +27,7 @@ from .folder import (
     takes_of,
 )
 from .kept import last_good
-from .kernels import BODY_KERNELS, PLAN_KERNELS, SHELL_KERNELS, kernels_are_cold
+from .kernels import BODY_KERNELS, PLAN_KERNELS, SHELL_KERNELS, SKIN_KERNELS, kernels_are_cold
 from .lock import LOCK, locked
 from .log import TakeLog, listening
 from .march import march
@@ -222,7 +222,8 @@ def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:
 
 
 def _tell_of_kernels(tell: Tell, shot: Shot) -> None:
-    of = PLAN_KERNELS if shot.plans else BODY_KERNELS if shot.bodies else SHELL_KERNELS
+    bodies = SKIN_KERNELS if shot.wrinkles else BODY_KERNELS if shot.bodies else SHELL_KERNELS
+    of = PLAN_KERNELS if shot.plans else bodies
     tell(Preparing(_COMPILING if kernels_are_cold(of) else "preparing the simulation"))
 
 

@@ -80,6 +80,16 @@ class Scene:
         return self.arrays["low"], self.arrays["high"]
 
     @property
+    def beside(self) -> str | None:
+        """The name under which frames report what is shown beside the result; None: the guide is."""
+        return self.meta.get("beside")
+
+    @property
+    def forces(self) -> bool:
+        """Whether frames report the forces of direction."""
+        return bool(self.meta.get("forces", True))
+
+    @property
     def guide_faces(self) -> Faces:
         """(g, 3)"""
         return self.arrays["guide_faces"]
@@ -249,7 +259,7 @@ def _facts(
             for one in things
         ],
         "planes": [{"name": o.name, "point": o.point.tolist(), "normal": o.normal.tolist()} for o in p.contact.planes],
-        "contact": None, "solids": list(p.solids),
+        "contact": None, "solids": list(p.solids), "beside": p.reported_beside, "forces": p.forces,
     }  # fmt: skip
     if told is not None and contact is not None:
         between = contact.between if not isinstance(contact.between, Between) else (contact.between,)

@@ -20,8 +20,9 @@ from .contact_spec import ContactTable
 from .key_sentences import key_sentences
 from .plan_sentences import plan_sentences
 from .prepared import Prepared
-from .report import MET, Measured, Rows, Sentence
+from .report import FORCE, MET, Measured, Rows, Sentence
 from .wording import count, length, peak, ranges, share
+from .wrinkle_sentences import skin_sentences
 
 
 def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ...]:
@@ -34,6 +35,7 @@ def sentences(prepared: Prepared, m: Measured, story: str) -> tuple[Sentence, ..
             *_direction(prepared, m),
             *kept_off_sentences(prepared, m),
             *plan_sentences(m),
+            *skin_sentences(prepared, m),
             *key_sentences(prepared, m),
             *fetched_sentences(prepared, m),
             *blow_sentences(prepared, m),
@@ -64,6 +66,8 @@ def _stopped(prepared: Prepared, m: Measured, story: str) -> Sentence:
 def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if m.keys or (not m.regions and m.facts.get("key_times")):
         return  # key shapes have sentences of their own
+    if not m.regions and m.facts.get("interior") == "animated":
+        return  # skins have, too
     if not m.regions:
         yield Sentence("note", f"No direction was asked for: the {prepared.noun} moved by physics alone.")
         return
@@ -217,9 +221,9 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 
 
 def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
-    if not m.regions or len(m.frames) < 2:
+    if not m.regions or len(m.frames) < 2 or FORCE not in m.arrays:
         return
-    frame, region = peak(np.linalg.norm(m.arrays["force"], axis=2))
+    frame, region = peak(np.linalg.norm(m.arrays[FORCE], axis=2))
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     whose = "'s" if len(prepared.written) == 1 else "'"
@@ -244,7 +248,7 @@ def _set(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 
 
 def _energies(m: Measured) -> Iterator[Sentence]:
-    if len(m.frames) < 2:
+    if len(m.frames) < 2 or "kinetic" not in m.arrays:
         return
     parts = []
     for name in (one for one in ("kinetic", "stretching", "bending", "elastic") if one in m.arrays):

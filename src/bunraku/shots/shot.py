@@ -25,6 +25,7 @@ from .plan_spec import PlanObject
 from .spec import OBJECT, OUTPUT, PHYSICS, SHOT, ObjectTable, OutputTable, PhysicsTable, ShotTable
 from .tables import KeyLine, Named, Table, key, key_lines, written
 from .toml_text import toml_text
+from .wrinkle_spec import WrinkleObject
 
 if TYPE_CHECKING:
     from .run import TakeResult
@@ -37,7 +38,7 @@ class Shot:
     """One shot file. Paths are absolute here and relative to the file there."""
 
     shot: ShotTable = key(SHOT, "name and time", factory=ShotTable)
-    object: Mapping[str, ObjectTable | ObstacleObject | BodyObject | PlanObject] = key(
+    object: Mapping[str, ObjectTable | ObstacleObject | BodyObject | PlanObject | WrinkleObject] = key(
         Named(OBJECT, _OBJECT_NAME), "the bodies, each under its name"
     )
     physics: PhysicsTable = key(PHYSICS, "how the motion is computed", factory=PhysicsTable)
@@ -74,6 +75,11 @@ class Shot:
     def plans(self) -> dict[str, PlanObject]:
         """The bodies whose motion is planned, by name."""
         return {name: table for name, table in self.object.items() if isinstance(table, PlanObject)}
+
+    @property
+    def wrinkles(self) -> dict[str, WrinkleObject]:
+        """The soft bodies with a skin, by name; there is one at most."""
+        return {name: table for name, table in self.object.items() if isinstance(table, WrinkleObject)}
 
     @property
     def obstacles(self) -> dict[str, ObstacleObject]:
@@ -180,17 +186,20 @@ def _check_objects(shot: Shot, given: Mapping[str, Any], place: Place) -> None:
         place.at("object").refuse(
             "has obstacles only, and nothing is simulated", got=joined(obstacles), remedy="[object.NAME] with a guide"
         )
-    bodies, plans = ([name for name in shells if _has_role(objects[name], role)] for role in ("body", "plan"))
+    bodies, plans, wrinkles = (
+        [name for name in shells if _has_role(objects[name], role)] for role in ("body", "plan", "wrinkle")
+    )
     if len(shells) > 1 and len(shells) not in (len(bodies), len(plans)):
         place.at("object").refuse(
-            "several shells, or shells, bodies and plans together, are not yet there", got=joined(shells),
-            allowed="one shell, or any number with role = 'body', or with role = 'plan'; and any number with role = "
-            "'obstacle'", remedy="one shot file for each; a finished take may be an obstacle",
+            "several shells, or shells, bodies, plans and skins together, are not yet there", got=joined(shells),
+            allowed="one shell or one with role = 'wrinkle', or any number with role = 'body', or with role = 'plan'; "
+            "and any number with role = 'obstacle'",
+            remedy="one shot file for each; a finished take may be an obstacle",
         )  # fmt: skip
     for name in bodies:
         check_key_order(objects[name], _first_frame(shot), place.at("object").at(name))
     _check_alike([*bodies, *plans], place)
-    _check_contact(shot.physics, obstacles, place, felt=not plans)
+    _check_contact(shot.physics, obstacles, place, felt=not plans and not wrinkles)
 
 
 def _first_frame(shot: Shot) -> float:

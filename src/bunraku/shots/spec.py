@@ -34,6 +34,7 @@ from .rest_spec import RestTable
 from .source_spec import GuideTable, MeshTable
 from .tables import Named, OneTable, Table, key, one_of
 from .track_spec import POINT, SCALE, STRENGTH, TrackTable
+from .wrinkle_spec import WrinkleObject
 
 FORMATS = ("usda", "usdc", "obj", "ply", "pc2", "mdd", "glb")
 _VERTICES = ListOf(Whole(), least=1, what="a list of point numbers of the written surface, from 0")
@@ -127,7 +128,7 @@ class ObjectTable:
     role: str = key(
         Choice(ROLES),
         "'shell' is simulated and obeys its guide; 'obstacle' moves as its source does; 'body' is steered; the motion "
-        "of a 'plan' is planned from a few keys",
+        "of a 'plan' is planned from a few keys; the skin of a 'wrinkle' wrinkles",
         "shell",
     )
     guide: GuideTable = key(
@@ -270,9 +271,14 @@ SHELL = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check)
 OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }", ObstacleObject.check)
 BODY = Table(BodyObject, "{ role = 'body', surface = { file = 'jelly.usda' } }", BodyObject.check)
 PLAN = Table(PlanObject, "{ role = 'plan', surface = { file = 'jelly.usda' }, keys = […] }", PlanObject.check)
+WRINKLE = Table(
+    WrinkleObject, "{ role = 'wrinkle', surface = { file = 'cushion.usda' }, skin = {…}, interior = 'foam' }",
+    WrinkleObject.check,
+)  # fmt: skip
 OBJECT = OneTable(
-    "role", dict(zip(ROLES, (SHELL, OBSTACLE, BODY, PLAN), strict=True)),
-    {"guide": "shell", "source": "obstacle", "modes": "plan", "fixed": "plan", "phases": "plan", "surface": "body"},
+    "role", dict(zip(ROLES, (SHELL, OBSTACLE, BODY, PLAN, WRINKLE), strict=True)),
+    {"skin": "wrinkle", "interior": "wrinkle", "handles": "wrinkle", "guide": "shell", "source": "obstacle",
+     "modes": "plan", "fixed": "plan", "phases": "plan", "surface": "body"},
 )  # fmt: skip
 PHYSICS = Table(PhysicsTable, check=PhysicsTable.check)
 SHOT = Table(ShotTable, check=ShotTable.check)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from .carry import block_skinning, carry_prim, paint
 from .stage import open_stage, os_error
 
 _FLUSH_BYTES = 256 << 20  # samples held in memory before they go to the file
+_PRIMVARS = "primvars:"
 _OFFSET = "bunraku"  # suffix of the translation that keeps float32 points exact far from their origin
 
 
@@ -43,6 +45,11 @@ class _Space:
         """(n, 3) of points [m]."""
         matrix = self.world(frame)
         return np.linalg.solve(matrix[:3, :3].T, (self.layout.turn(x) - matrix[3, :3]).T).T - self.offset
+
+    def scale(self, frame: float) -> float:
+        """By which a length [m] is a length of the prim's own coordinates."""
+        larger = abs(float(np.linalg.det(self.world(frame)[:3, :3]))) ** (1.0 / 3.0)
+        return 1.0 / (self.layout.meters_per_unit * larger)
 
     def rates(self, x: Points, velocity: Points, frame: float) -> Points:
         """(n, 3) [units/s] of velocities [m/s]: what is left of them in a frame that may move itself."""
@@ -312,8 +319,10 @@ def _set_clips(canvas: _Canvas, samples: Iterator[Sample], folder: Path, name: s
     """
     path, frames, files = canvas.shape.GetPath(), [], []
     before: Usd.Stage | None = None
+    names: list[str] = []
     for sample in samples:
         values = _values(canvas, sample)
+        names = [name for name in values if name.startswith(_PRIMVARS)]
         if before is not None:
             _author(UsdGeom.Mesh(before.GetPrimAtPath(path)), values, sample.frame)
             before.GetRootLayer().Save()
@@ -329,6 +338,9 @@ def _set_clips(canvas: _Canvas, samples: Iterator[Sample], folder: Path, name: s
     for attribute in (declared.CreatePointsAttr, declared.CreateNormalsAttr, declared.CreateVelocitiesAttr,
                       declared.CreateExtentAttr):  # fmt: skip
         attribute()
+    for one in names:  # which no schema knows of, so that the prim must have them too
+        _primvar(declared, one)
+        _primvar(canvas.shape, one)
     manifest.GetRootLayer().Save()
     # All at once: the stage would look for the files, which are not yet where they belong.
     Usd.ClipsAPI(canvas.shape.GetPrim()).SetClips({"default": {
@@ -340,8 +352,8 @@ def _set_clips(canvas: _Canvas, samples: Iterator[Sample], folder: Path, name: s
     return frames[-1]
 
 
-def _values(canvas: _Canvas, sample: Sample) -> dict[str, Vt.Vec3fArray]:
-    """Attribute → its value on a frame."""
+def _values(canvas: _Canvas, sample: Sample) -> dict[str, Any]:
+    """Attribute → its value on a frame; primvars by their names with "primvars:" before."""
     local = canvas.space.local(sample.points, sample.frame)
     points = local.astype(np.float32)
     still = np.zeros_like(sample.points)
@@ -354,21 +366,35 @@ def _values(canvas: _Canvas, sample: Sample) -> dict[str, Vt.Vec3fArray]:
         kind = UsdGeom.Tokens.vertex if found.scope is Scope.POINT else UsdGeom.Tokens.faceVarying
         if canvas.shape.GetNormalsInterpolation() != kind:
             canvas.shape.SetNormalsInterpolation(kind)
-    return {name: vt_vectors(value) for name, value in out.items()}
+    scale = canvas.space.scale(sample.frame)
+    lengths = {f"{_PRIMVARS}{name}": _vt_floats(scale * value) for name, value in sample.lengths.items()}
+    return {name: vt_vectors(value) for name, value in out.items()} | lengths
 
 
-def _author(shape: UsdGeom.Mesh, values: dict[str, Vt.Vec3fArray], frame: float) -> None:
+def _author(shape: UsdGeom.Mesh, values: dict[str, Any], frame: float) -> None:
     attributes = {
         "points": shape.CreatePointsAttr, "velocities": shape.CreateVelocitiesAttr, "extent": shape.CreateExtentAttr,
         "normals": shape.CreateNormalsAttr,
     }  # fmt: skip
     for name, value in values.items():
-        attributes[name]().Set(value, Usd.TimeCode(frame))
+        made = attributes[name]() if name in attributes else _primvar(shape, name)
+        made.Set(value, Usd.TimeCode(frame))
+
+
+def _primvar(shape: UsdGeom.Mesh, name: str) -> Any:
+    """A number a point, under a name with "primvars:" before."""
+    of = UsdGeom.PrimvarsAPI(shape)
+    kind = Sdf.ValueTypeNames.FloatArray
+    return of.CreatePrimvar(name.removeprefix(_PRIMVARS), kind, UsdGeom.Tokens.vertex).GetAttr()
 
 
 def vt_vectors(x: NDArray[np.floating]) -> Vt.Vec3fArray:
     """(n, 3) as USD holds them, in single precision."""
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(x, dtype=np.float32))
+
+
+def _vt_floats(values: Vector) -> Vt.FloatArray:
+    return Vt.FloatArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32))
 
 
 def _vt_integers(values: NDArray[np.integer]) -> Vt.IntArray:

@@ -1,0 +1,113 @@
+"""A soft body with a skin, as a shot tells it: its surface or its motion, and its handles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from bunraku.contracts import Array, Integers, Points, Vector
+from bunraku.direction.wrinkle import Handle
+from bunraku.geometry import TriMesh
+from bunraku.io import Clip, Outgoing
+from bunraku.motion import Curve
+from bunraku.motion import Path as Way
+
+from .body_regions import region_of_body
+from .filling import read_surface, tried
+from .findings import Place
+from .inputs import InputFile, read_guide, source_inputs
+from .retime import retimed
+from .shot import Shot
+from .told_way import told_way, way_inputs
+from .wrinkle_spec import HandleKey, HandleTable, WrinkleObject
+
+
+@dataclass(frozen=True, eq=False)
+class ReadSkin:
+    """The surface of a body with a skin, and its file."""
+
+    name: str
+    """the object's"""
+    table: WrinkleObject
+    clip: Clip
+    going: Outgoing
+    path: Path
+
+
+def read_skin(name: str, table: WrinkleObject, shot: Shot) -> ReadSkin:
+    """Read the surface, or the animation; raises everything that does not fit."""
+    place = shot.place.at("object").at(name)
+    if table.guide is None:
+        assert table.surface is not None
+        clip, path = read_surface(name, "surface", table.surface, shot)
+        return ReadSkin(name, table, clip, Outgoing.of(clip), path)
+    guide = table.guide
+    read = tried(lambda: read_guide(guide, shot.shot.rate, shot.output.folder), place.at("guide"))
+    place.raise_all()
+    assert read is not None
+    clip = tried(lambda: retimed(read[0], guide.retime), place.at("guide"))
+    place.raise_all()
+    assert clip is not None
+    return ReadSkin(name, table, clip, Outgoing.of(clip), read[1])
+
+
+def skin_inputs(read: ReadSkin, takes: Path, place: Place) -> list[InputFile]:
+    """Every file that is read; what cannot be is told to `place`."""
+    table = read.table
+    found = source_inputs(f"object.{read.name}.{table.source_key}", read.path, table.source)
+    for k, one in enumerate(table.handles):
+        if one.path is not None:
+            told, key = one.path, f"object.{read.name}.handles[{k}].path"
+            found += tried(lambda told=told, key=key: way_inputs(told, key, takes), _at(place, k).at("path")) or []
+    return found
+
+
+def read_handles(
+    read: ReadSkin, shell: TriMesh, rate: float, first: float, takes: Path, origin: Vector, place: Place
+) -> list[Handle]:  # fmt: skip
+    """The handles of a surface about an origin (3,) [m], time counted from the frame `first`; what does not fit is told
+    to `place`."""
+    found = {
+        name: region_of_body(region, read.going, place.at("regions").at(name))
+        for name, region in read.table.regions.items()
+    }
+    out: list[Handle | None] = []
+    for k, told in enumerate(read.table.handles):
+        vertices = found[told.region]
+        if len(vertices):
+
+            def make(told: HandleTable = told, vertices: Integers = vertices) -> Handle:
+                if told.path is None:
+                    return Handle(vertices, _keyed(told.keys, shell.rest[vertices], rate, first))
+                times, points, turns = told_way(told.path, rate, first, takes)
+                return Handle(vertices, Way(times, points - origin, None, turns))
+
+            out.append(tried(make, _at(place, k)))
+    return [one for one in out if one is not None]
+
+
+def _keyed(keys: tuple[HandleKey, ...], rest: Points, rate: float, first: float) -> Callable[[float], Array]:
+    """Time [s] → where points (v, 3) of a handle are that is moved, and turned about its middle, as keyed."""
+    if not keys:
+        return lambda time: rest
+    rows = np.array([(*one.move, *np.radians(one.rotate)) for one in keys])
+    times = [(one.frame - first) / rate for one in keys]
+    curves = [
+        Curve.of([(time, float(value), one.ease) for time, value, one in zip(times, column, keys, strict=True)])
+        for column in rows.T
+    ]
+    middle = rest.mean(axis=0)
+
+    def at(time: float) -> Array:
+        told = np.array([one.at(time) for one in curves])
+        return middle + told[:3] + (rest - middle) @ Rotation.from_rotvec(told[3:]).as_matrix().T
+
+    return at
+
+
+def _at(place: Place, k: int) -> Place:
+    return place.at("handles").entry(k)

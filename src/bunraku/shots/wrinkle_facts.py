@@ -1,0 +1,104 @@
+"""What frames of a wrinkling skin tell a shot: handles as regions, how the skin is pressed, how high its waves are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bunraku.contracts import Array, Faces, Points, Solution, State
+from bunraku.direction import Job
+from bunraku.direction.job import Reporter
+from bunraku.direction.wrinkle import Handle
+from bunraku.direction.wrinkle.interior import LatticeInterior
+from bunraku.direction.wrinkle.wrinkling import Wrinkling
+from bunraku.energies import corner_gradients, strains
+from bunraku.geometry import Lattice, TriMesh
+from bunraku.materials import ShellMaterial
+
+from .report import HEIGHT, INTERIOR
+
+_MOST = 99.0  # percent of the faces that are pressed less: a few slivers say nothing
+
+
+@dataclass(frozen=True, eq=False)
+class SkinReport:
+    """What a frame says of itself, in a shot's words."""
+
+    own: Reporter
+    shell: TriMesh
+
+    def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
+        """`residual` (h,) [m] of the handles, `highest` [m] of the waves, `compression` of the interior under its skin,
+        `coupling` [m] by how much the averages of skin and interior differ; and all else as it is."""
+        told = dict(self.own.report(state, steps))
+        handles = np.asarray(told.pop("handle_residual"))
+        averages = np.asarray(told.pop("residual"))
+        return told | {
+            "residual": handles,
+            "held": np.ones(len(handles)),
+            "pin_residual": np.zeros(0),
+            "highest": np.array(float(np.abs(told[HEIGHT]).max(initial=0.0))),
+            "compression": np.array(self._pressed(np.asarray(told[INTERIOR]))),
+            "coupling": np.array(float(averages.max(initial=0.0))),
+        }
+
+    def _pressed(self, x: Points) -> float:
+        """By how much the most pressed hundredth of the faces is shorter than at rest, with the interior at x."""
+        gradients = corner_gradients(self.shell.rest, self.shell.faces)
+        return float(np.percentile(compressions(x, self.shell.faces, gradients), _MOST))
+
+    def facts(
+        self, job: Job[Any], skin: ShellMaterial, handles: Sequence[Handle], names: Sequence[str]
+    ) -> dict[str, Any]:
+        """What a report says once."""
+        own = dict(job.facts)
+        averages = own.pop("regions")
+        stepper, close = job.stepper, []
+        if isinstance(stepper, Wrinkling) and isinstance(stepper.interior, LatticeInterior):
+            close = close_handles(stepper.interior.lattice, handles, names)
+        return own | {
+            "regions": len(handles), "averages": averages, "faces": len(self.shell.faces),
+            "close": close,
+            "thickness": skin.thickness, "young": skin.young,
+        }  # fmt: skip
+
+
+def compressions(x: Points, faces: Faces, gradients: Array) -> Array:
+    """(f,) 1 − λ of the most pressed direction of faces at points x (n, 3), from corner gradients (f, 3, 2) of their
+    rest shapes: λ² is the smaller eigenvalue of 1 + 2 E, with E Green's strain."""
+    first, second, shear = strains(np.ascontiguousarray(x), faces, gradients).T
+    square = 1.0 + first + second - np.hypot(first - second, shear)
+    return 1.0 - np.sqrt(np.maximum(square, 0.0))
+
+
+def close_handles(lattice: Lattice, handles: Sequence[Handle], names: Sequence[str]) -> list[list[str]]:
+    """Pairs of handles that share nodes of the lattice, so that not both can have their way."""
+    used = [set(np.unique(lattice.embedding[one.vertices].indices).tolist()) for one in handles]
+    return [[names[j], names[k]] for k in range(len(used)) for j in range(k) if used[j] & used[k]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Facts of a job in words."""
+
+    interior: str
+    waves: str
+
+
+def told_facts(facts: Mapping[str, Any]) -> Told:
+    """What will be simulated."""
+    inside = "moved as its guide is"
+    if facts["interior"] == "lattice":
+        inside = f"{facts['elements']} cells of {facts['cell']:.3g} m inside"
+    return Told(inside, waves(facts))
+
+
+def waves(facts: Mapping[str, Any]) -> str:
+    """What the materials demand and what the mesh shows of it."""
+    return (
+        f"waves of {1e3 * facts['wavelength']:.3g} mm, each over {facts['edges_a_wave']:.2g} edges of the mesh, from "
+        f"{100 * facts['onset']:.2g} % compression on"
+    )

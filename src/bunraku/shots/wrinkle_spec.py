@@ -1,0 +1,142 @@
+"""What a shot file may say about a soft body with a skin: its surface or its motion, both materials, handles."""
+
+# `key` makes a dataclass field, which ruff cannot know.
+# ruff: noqa: RUF009
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bunraku.motion import EASES
+
+from .body_spec import REGION, VECTOR, BodyRegion, SurfaceTable, WayTable, check_order
+from .contact_spec import ROLES
+from .findings import Place
+from .kinds import Choice, Flag, ListOf, Number, Text, Whole, joined
+from .region_names import refuse_unknown_regions
+from .skin_spec import SkinKind, SkinSpec
+from .solid_spec import Solid, SolidSpec
+from .source_spec import GuideTable
+from .tables import Named, Table, key, one_of
+from .track_spec import POINT
+
+_LENGTH = Number(0.0, 1e6, closed=False, unit="m")
+_HANDLE = "{ region = 'left', keys = [{ frame = 24, move = [0.1, 0, 0] }] }"
+_MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "handles")
+"""keys that mean something here; all others are settings of `wrinkle` by their own names"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandleKey:
+    """How a handle is moved and turned on a frame."""
+
+    frame: float = key(Number(-1e9, 1e9), "on which frame; before the first key and after the last it stays")
+    move: tuple[float, float, float] = key(POINT, "by how much it is moved from the rest shape", (0.0, 0.0, 0.0))
+    rotate: tuple[float, float, float] = key(
+        VECTOR, "axis times angle in degrees by which it is turned about its middle", (0.0, 0.0, 0.0)
+    )
+    ease: str = key(Choice(EASES), "how this key is come to", "linear")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandleTable:
+    """A part of the surface that is taken somewhere."""
+
+    region: str = key(REGION, "which part; with nothing else it is held where it is")
+    keys: tuple[HandleKey, ...] = key(
+        ListOf(Table(HandleKey, "{ frame = 24, move = [0, 0.1, 0], rotate = [0, 0, 40] }"), least=1),
+        "by how much it is moved and turned, frame by frame", (),
+    )  # fmt: skip
+    path: WayTable | None = key(
+        Table(WayTable, "{ points = [[1, 0, 1, 0], [24, 1, 1, 0]] }", WayTable.check),
+        "or where its middle goes, perhaps turning", None,
+    )  # fmt: skip
+
+    @property
+    def files(self) -> list[Path]:
+        """The files it names."""
+        return [] if self.path is None else self.path.files
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """Keys or a path, keys in order."""
+        if "keys" in given and "path" in given:
+            place.refuse("has either keys or a path", got="both")
+        check_order([None if one is None else one.frame for one in self.keys or ()], place.at("keys"), "keys")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrinkleObject:
+    """A soft body with a thin, stiffer skin."""
+
+    role: str = key(Choice(ROLES), "what it is")
+    surface: SurfaceTable | None = key(
+        Table(SurfaceTable, "{ file = 'cushion.usda' }", SurfaceTable.check),
+        "its closed surface at rest: what is inside becomes soft, and moves by handles and gravity", None,
+    )  # fmt: skip
+    guide: GuideTable | None = key(
+        Table(GuideTable, "{ take = 'jelly/latest' }", GuideTable.check),
+        "or an animation, a finished take say, which is the body's motion as it is", None,
+    )  # fmt: skip
+    skin: SkinSpec = key(SkinKind(), "what the skin is made of, and how thick it is")
+    interior: SolidSpec = key(Solid(), "what is under it")
+    wavelength: float | None = key(
+        _LENGTH, "how long waves are to be: the skin's thickness follows, or its young where the thickness is said",
+        None, otherwise="as the materials have it",
+    )  # fmt: skip
+    regions: Mapping[str, BodyRegion] = key(
+        Named(Table(BodyRegion, "{ vertices = [0, 1] }", BodyRegion.check), Text(allowed="a name")),
+        "parts with a name", factory=dict,
+    )  # fmt: skip
+    handles: tuple[HandleTable, ...] = key(
+        ListOf(Table(HandleTable, _HANDLE, HandleTable.check)),
+        "parts of the surface that are taken somewhere; without any the body falls", (),
+    )  # fmt: skip
+    cell: float | None = key(
+        _LENGTH, "of the cells the inside is made of", None, otherwise="a tenth of the body's size"
+    )
+    degree: int = key(Whole(1, 2), "2: smooth where cells meet; 1: trilinear cells, which show as kinks", 2)
+    spacing: float | None = key(
+        _LENGTH, "between what of the skin goes with the body on average", None, otherwise="two and a half wavelengths"
+    )
+    foundation: bool = key(
+        Flag(), "whether the inside resists waves below that, which is what makes them as long as the materials demand",
+        True,
+    )  # fmt: skip
+
+    @property
+    def source(self) -> SurfaceTable | GuideTable:
+        """Where its surface is read from."""
+        found = self.guide or self.surface
+        assert found is not None
+        return found
+
+    @property
+    def source_key(self) -> str:
+        """What that is called."""
+        return "guide" if self.guide is not None else "surface"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `wrinkle` is told by the same names."""
+        names = [one.name for one in dataclasses.fields(self) if one.name not in _MEANT]
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def files(self) -> list[Path]:
+        """The files it names."""
+        return [*self.source.files, *(file for one in self.handles for file in one.files)]
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """A surface or a motion; what moves by itself takes no handles; regions are there."""
+        chosen = one_of(given, place, "surface", "guide")
+        own = [name for name in ("handles", "cell", "degree") if given.get(name) not in (None, [], 2)]
+        if chosen == "guide" and own:
+            place.refuse(
+                "a body that is animated is where its guide has it", got=joined(own),
+                remedy=f"leave {joined(own)} out, or give the surface alone",
+            )  # fmt: skip
+        refuse_unknown_regions(given, place)
