@@ -12,12 +12,13 @@ import numpy as np
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, EnergySource, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import GravityEnergy, LatticeSolid, PointDamping
+from bunraku.energies import Contraction, GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
 from bunraku.materials import SolidMaterial
 from bunraku.motion import Animation
 
 from .handles import Handle, Held
+from .muscles import Muscle
 
 POINTS, VELOCITY = "interior", "interior_velocity"
 """in a state's memory: (n, 3) nodes [m] and their rates [m/s]"""
@@ -52,6 +53,10 @@ class Interior(Protocol):
         """(h,) [m] how far handles are from where they are to be."""
         ...
 
+    def unshaped(self, memory: Memory, time: float) -> Vector:
+        """(m,) [m] root mean square distances of muscles' matter from the shapes they are to have."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class AnimatedInterior:
@@ -84,10 +89,14 @@ class AnimatedInterior:
         """There are no handles."""
         return np.zeros(0)
 
+    def unshaped(self, memory: Memory, time: float) -> Vector:
+        """There are no muscles."""
+        return np.zeros(0)
+
 
 @dataclass(frozen=True, eq=False)
 class LatticeInterior:
-    """A soft body on a lattice, with the skin's weight but not its stiffness, moved by handles and gravity."""
+    """A soft body on a lattice, with the skin's weight but not its stiffness, moved by handles, muscles and gravity."""
 
     lattice: Lattice
     material: SolidMaterial
@@ -97,6 +106,7 @@ class LatticeInterior:
     skin_mass: Vector
     """(n_surface,) of the skin's vertices [kg]"""
     threads: int | None = None
+    muscles: Sequence[Muscle] = ()
 
     @property
     def surface(self) -> TriMesh:
@@ -123,11 +133,23 @@ class LatticeInterior:
         return {
             "interior": "lattice", "cell": self.lattice.cell, "elements": len(self.lattice.elements),
             "nodes": self.lattice.point_count, "volume": float(self.lattice.volumes.sum()),
+            "muscle_samples": [len(one.relaxed) for one in self.contractions],
         }  # fmt: skip
 
     def missed(self, memory: Memory, time: float) -> Vector:
         """How far handles are from where they are to be."""
         return self._held.missed(memory[POINTS], time) if self.handles else np.zeros(0)
+
+    def unshaped(self, memory: Memory, time: float) -> Vector:
+        """How far muscles are from the shapes they are to have."""
+        away = [one.at_time(time).away(memory[POINTS]) for one in self.contractions]
+        return np.array([np.sqrt(np.mean(np.sum(one * one, axis=1))) for one in away])
+
+    @cached_property
+    def contractions(self) -> tuple[Contraction, ...]:
+        """The muscles' springs on the lattice."""
+        young = self.material.young
+        return tuple(one.embedded(self.lattice, young, f"muscles[{k}]") for k, one in enumerate(self.muscles))
 
     @cached_property
     def _held(self) -> Held:
@@ -139,7 +161,7 @@ class LatticeInterior:
         masses = own + self.lattice.embedding.T @ self.skin_mass
         energies: tuple[EnergySource, ...] = (
             LatticeSolid(self.lattice, self.material), GravityEnergy(masses, self.gravity),
-            PointDamping(self.material.mass_damping * own),
+            PointDamping(self.material.mass_damping * own), *self.contractions,
         )  # fmt: skip
         conditions: tuple[LinearConstraint, ...] = (self._held.constraint(masses),) if self.handles else ()
         settings = NewtonSettings(length=self.surface.size)

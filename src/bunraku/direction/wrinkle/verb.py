@@ -19,6 +19,7 @@ from bunraku.numerics import use_threads
 
 from .handles import Handle
 from .interior import AnimatedInterior, Interior, LatticeInterior
+from .muscles import Muscle
 from .settings import GRAVITY, WrinkleSettings
 from .wrinkling import WrinkleReport, Wrinkling
 
@@ -36,7 +37,8 @@ _STIFFER = 10.0
 def wrinkle(
     body: TriMesh | Animation, *, skin: ShellMaterial | str | Mapping[str, Any],
     interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
-    handles: Sequence[Handle] | Handle = (), duration: float | None = None, rate: float | None = None,
+    handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), duration: float | None = None,
+    rate: float | None = None,
     gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
     degree: int = 2, threads: int | None = None,
 ) -> Take:  # fmt: skip
@@ -49,6 +51,7 @@ def wrinkle(
         interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
         cell: [m] of the lattice; None: a tenth of the body's size.
         handles: parts of the surface that are taken somewhere. Without any the body falls.
+        muscles: shapes inside the body that contract.
         duration: [s]; None: two seconds, or as long as the animation.
         rate: frames a second; None: 24, or the animation's own times.
         gravity: [m/s²]; an animation goes its way without.
@@ -62,15 +65,16 @@ def wrinkle(
     Returns:
         A `Take`: `animation` of the skin, `surface` where the interior has it, without wrinkles, and a `report` that
         has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
-        the averages, `handle_residual` (t, h) [m], `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        the averages, `handle_residual` (t, h) [m], `muscle_residual` (t, m) [m], `iterations`, `interior_iterations`,
+        `ridges` left, `converged`.
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
         "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "threads": threads,
     }  # fmt: skip
     job = wrinkling_job(
-        body, skin=skin, interior=interior, cell=cell, handles=handles, degree=degree, duration=duration, rate=rate,
-        **knobs,
+        body, skin=skin, interior=interior, cell=cell, handles=handles, muscles=muscles, degree=degree,
+        duration=duration, rate=rate, **knobs,
     )  # fmt: skip
     take = collect(job)
     report = dict(take.report)
@@ -79,8 +83,8 @@ def wrinkle(
 
 def wrinkling_job(
     body: TriMesh | Animation, *, skin: Any, interior: Any, cell: float | None = None,
-    handles: Sequence[Handle] | Handle = (), degree: int = 2, duration: float | None = None,
-    rate: float | None = None, **settings: Any,
+    handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), degree: int = 2,
+    duration: float | None = None, rate: float | None = None, **settings: Any,
 ) -> Job:  # fmt: skip
     """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
     given = body.mesh if isinstance(body, Animation) else body
@@ -94,7 +98,8 @@ def wrinkling_job(
     for sentence in warnings:
         _log.warning("%s", sentence)
     mass = lumped_mass(given, outside.areal_mass)
-    under = _interior(body, inside, cell, listed(Handle, "handles", handles), degree, knobs, mass)
+    moved = listed(Handle, "handles", handles), listed(Muscle, "muscles", muscles)
+    under = _interior(body, inside, cell, *moved, degree, knobs, mass)
     wrinkling = Wrinkling(under, layers, outside.areal_mass / outside.thickness, knobs)
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
@@ -130,15 +135,16 @@ def _layers(skin: ShellMaterial, interior: SolidMaterial) -> SkinOnSoft:
 
 
 def _interior(
-    body: TriMesh | Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle], degree: int,
-    knobs: WrinkleSettings, skin_mass: Vector,
+    body: TriMesh | Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle],
+    muscles: Sequence[Muscle], degree: int, knobs: WrinkleSettings, skin_mass: Vector,
 ) -> Interior:  # fmt: skip
     if isinstance(body, Animation):
-        if cell is not None or handles or degree != 2:
+        given = {"cell": cell is not None, "handles": bool(handles), "muscles": bool(muscles), "degree": degree != 2}
+        if any(given.values()):
             raise input_error(
                 "an animated body is where its animation has it",
-                where="cell" if cell is not None else "handles" if handles else "degree",
-                remedy="leave cells, handles and degree out, or give the mesh alone: body.mesh",
+                where=", ".join(name for name, is_given in given.items() if is_given),
+                remedy="leave cells, handles, muscles and degree out, or give the mesh alone: body.mesh",
             )  # fmt: skip
         check_physical(body.mesh)
         body.check("body")
@@ -153,7 +159,7 @@ def _interior(
                     got=first_few(both), remedy="leave them out of one of the two",
                 )  # fmt: skip
     lattice = lattice_around(body, _CELL * body.size if cell is None else cell, degree=degree)
-    return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads)
+    return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads, muscles)
 
 
 def _knobs(
