@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .direction.track import silhouette as silhouette
     from .direction.track import track as track
     from .direction.wrinkle import Handle as Handle
+    from .direction.wrinkle import Muscle as Muscle
     from .direction.wrinkle import wrinkle as wrinkle
     from .energies import Gas as Gas
     from .energies import Wind as Wind

@@ -197,7 +197,8 @@ LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_M
         (SMALL, {"handles": Handle([1], lambda time: SMALL.rest[1 : 2 + int(time > 0)])}, "a point for each"),
         (SMALL, {"handles": Handle([1], lambda time: "here")}, "gives no points"),  # type: ignore[arg-type,return-value]
         (SMALL, {"handles": [Handle([k, 5], lambda time: SMALL.rest[:2]) for k in (1, 2)]}, r"handles\[0\] and"),
-        (STILL, {"degree": 1}, "has no lattice"),
+        (STILL, {"degree": 1}, "where its animation has it"),
+        (STILL, {"cell": 0.1, "handles": Handle([1], lambda time: SMALL.rest[1:2])}, "has no handles"),
         (STILL, {"cell": 0.1, "two_way": False}, "is for two ways"),
         (STILL, {"contact": True}, "feels nothing that touches"),
         (SMALL, {"contact": True, "two_way": False}, "feels nothing that touches"),

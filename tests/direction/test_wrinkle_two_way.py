@@ -47,7 +47,7 @@ def test_a_body_with_a_skin_bends_as_a_beam_with_one() -> None:
     free, h = LONG - 0.1, SKIN.thickness
     bent = FOAM.young * WIDE**4 / 12 + 1e7 * h * (2 * WIDE * (WIDE / 2) ** 2 + 2 * WIDE**3 / 12)
     sheared = (5 / 6) * FOAM.young / 2.6 * WIDE**2 + 1e7 / 2.6 * h * 2 * WIDE
-    load = 1e-3 * (FOAM.density * WIDE**2 + SKIN.density * h * 4 * WIDE)
+    load = 1e-3 * (FOAM.density * WIDE**2 + SKIN.areal_mass * 4 * WIDE)
     assert sag == pytest.approx(load * free**4 / (8 * bent) + load * free**2 / (2 * sheared), rel=0.1)
     alone = load * free**4 / (8 * FOAM.young * WIDE**4 / 12)
     assert sag < 0.1 * alone
@@ -69,7 +69,7 @@ def test_momentum_of_skin_and_interior_together_is_kept() -> None:
         state = found.value
         joint = stepper._joined(state)
         x, v = joint.q.reshape(-1, 3), joint.velocity.reshape(-1, 3)
-        assert masses @ v == pytest.approx(linear, abs=1e-7 * np.linalg.norm(linear))
+        assert masses @ v == pytest.approx(linear, abs=1e-7 * float(np.linalg.norm(linear)))
         # m (v₁ − v₀) is dt times the force at the step's end: about the points there its torque is none.
         assert np.abs(masses @ np.cross(x, v - before)).max() < 1e-7 * size
         force, before = max(force, np.abs(masses[:, None] * (v - before)).max()), v

@@ -15,6 +15,7 @@ from bunraku.energies import (
     Bending,
     Blowing,
     BondEnergy,
+    Contraction,
     Drag,
     DragEnergy,
     DrawnEnergy,
@@ -30,10 +31,11 @@ from bunraku.energies import (
     PointDamping,
     Pressure,
     Solid,
+    Springs,
     StrainLimit,
     Wind,
 )
-from bunraku.geometry import Lattice, TriMesh, chambers, lattice_around, lumped_mass, tet_bar
+from bunraku.geometry import Lattice, TriMesh, chambers, embed_points, lattice_around, lumped_mass, tet_bar
 from bunraku.materials import MaterialBlend, ShellMaterial, SolidLaw, SolidMaterial
 from bunraku.motion import Curve, RestShapes
 from bunraku.testing import (
@@ -101,6 +103,22 @@ def lattice(law: SolidLaw, poisson: float, damping: float = 0.0, body: Lattice =
     before = body.rest + 0.03 * np.random.default_rng(77).uniform(-1, 1, body.rest.shape)
     energy = source.at(State(0.0, before.reshape(-1), np.zeros(before.size)), DT)
     return Case(energy, None if damping else body.rest, probes=lattice_probes(body))
+
+
+def contraction(body: Lattice, *, anchored: bool = False, still: bool = False) -> Contraction:
+    """A muscle of forty samples in a lattice, half contracted; or relaxed."""
+    random = np.random.default_rng(5)
+    samples = 0.04 + random.uniform(0.0, 0.09, (40, 3)) * [2.0, 0.5, 0.5]
+    where = embed_points(body, samples)
+    springs = Springs.of(body.elements, where.owners, where.weights, where.matrix, random.uniform(20.0, 60.0, 40))
+    shorter = samples * [0.5, 1.2, 1.1] + [0.03, 0.0, 0.01] + random.normal(0.0, 0.003, samples.shape)
+    return Contraction(springs, samples, shorter, lambda time: 0.0 if still else 0.5 + time, anchored)
+
+
+def contracting(*, anchored: bool = False, still: bool = False) -> Case:
+    """The energy of such a muscle, with what it declares."""
+    energy = contraction(WEDGE, anchored=anchored, still=still).at_time(0.0)
+    return Case(energy, WEDGE.rest if still else None, rigid=not anchored, probes=lattice_probes(WEDGE))
 
 
 def _foundation(mesh: TriMesh, places: Points, *, bonded: bool = True) -> Foundation:
@@ -215,6 +233,12 @@ FIXTURES: dict[str, dict[str, Maker]] = {
         "neohookean": lambda mesh, material, state: lattice("neohookean", 0.3),
         "neohookean, damped, trilinear": lambda mesh, material, state: lattice("neohookean", 0.4, 0.02, TWELVE),
     },
+    "ContractionEnergy": {
+        "a shape": lambda mesh, material, state: contracting(),
+        "a shape, relaxed": lambda mesh, material, state: contracting(still=True),
+        "anchored": lambda mesh, material, state: contracting(anchored=True),
+        "anchored, relaxed": lambda mesh, material, state: contracting(anchored=True, still=True),
+    },
     "DrawnEnergy": {
         "places in two tetrahedra": lambda mesh, material, state: Case(
             DrawnEnergy.of(
@@ -286,6 +310,7 @@ SOURCES: dict[str, Callable[[TriMesh, MaterialBlend], EnergySource]] = {
     "Solid": lambda mesh, material: Solid(BAR, SolidMaterial(1e4, stiffness_damping=0.01)),
     "Placed": lambda mesh, material: Placed(Solid(CUBE, SolidMaterial(1e4, stiffness_damping=0.01)), 2, 8, 12),
     "LatticeSolid": lambda mesh, material: LatticeSolid(TWELVE, SolidMaterial(1e4, stiffness_damping=0.01)),
+    "Contraction": lambda mesh, material: contraction(TWELVE),
     "MassDamping": lambda mesh, material: MassDamping(BAR, SolidMaterial(1e4, mass_damping=0.5)),
     "PointDamping": lambda mesh, material: PointDamping(0.5 * lumped_mass(mesh)),
     "DrawnEnergy": lambda mesh, material: DrawnEnergy.of(

@@ -11,6 +11,9 @@ from .bond import BondEnergy as BondEnergy
 from .compliance import Compliance as Compliance
 from .compliance import hinge_compliance as hinge_compliance
 from .compliance import plate_compliance as plate_compliance
+from .contraction import Contraction as Contraction
+from .contraction import ContractionEnergy as ContractionEnergy
+from .contraction import Springs as Springs
 from .dihedral import angle_gradients as angle_gradients
 from .dihedral import angle_hessians as angle_hessians
 from .dihedral import angles as angles

@@ -26,6 +26,8 @@ from .embedding import Embedding as Embedding
 from .embedding import along as along
 from .embedding import embed as embed
 from .embedding import nearest_rotations as nearest_rotations
+from .filling import fill_evenly as fill_evenly
+from .filling import inside_values as inside_values
 from .gradients import tet_gradients as tet_gradients
 from .intersections import faces_through as faces_through
 from .intersections import intersecting_faces as intersecting_faces
@@ -34,6 +36,8 @@ from .joining import join_tets as join_tets
 from .lattice import LEAST_FILL as LEAST_FILL
 from .lattice import Lattice as Lattice
 from .lattice import lattice_around as lattice_around
+from .lattice_points import LatticePoints as LatticePoints
+from .lattice_points import embed_points as embed_points
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix

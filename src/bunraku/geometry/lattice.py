@@ -10,7 +10,7 @@ would hold them: its cell is therefore also filled with a little of the same mat
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,8 @@ class Lattice:
     """(n_surface,) the element each vertex is on"""
     dropped: int
     """samples inside the surface, of 512 to a cell, that belong to parts too small to be elements"""
+    pieces: Pieces = field(repr=False)
+    """what each sample belongs to; a piece is an element"""
 
     @property
     def point_count(self) -> int:
@@ -144,7 +146,7 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     need(TriMesh, "mesh", mesh)
     if degree not in DEGREES:
         raise input_error("degree must be 1 or 2", where="degree", got=repr(degree), allowed="2, or 1 to compare")
-    faces = _outside_in(mesh)
+    faces = turned_outwards(mesh)
     shape = _cells(mesh, cell)
     low = 0.5 * (mesh.rest.min(axis=0) + mesh.rest.max(axis=0) - cell * shape)
     p = (mesh.rest - low) * (SAMPLES / cell)
@@ -162,40 +164,44 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     least = np.where(shares.sum(axis=1) < _FULL, LEAST_FILL * cell**3, 0.0)
     out = Lattice(
         mesh, float(cell), degree, rest, elements, low + cell * found.cells, boxes, volumes, least,
-        _embedding(elements[owners], t, degree, len(rest)), owners, found.dropped,
+        embedding_matrix(elements[owners], element_weights(t, degree), len(rest)), owners, found.dropped, found,
     )  # fmt: skip
     _say(out, found, t)
     return out
 
 
-def _embedding(nodes: Integers, t: Array, degree: int, count: int) -> Sparse:
-    """(k, count) of points at t (k, 3) in cells with nodes (k, a)."""
+def element_weights(t: Array, degree: int) -> Array:
+    """(k, (degree + 1)³) of an element's nodes, for points at t (k, 3) in its cell."""
     values, _ = axis_functions(t, degree)
-    weights = np.einsum("ka,kb,kc->kabc", *(values[:, axis] for axis in range(3)))
+    return np.einsum("ka,kb,kc->kabc", *(values[:, axis] for axis in range(3))).reshape(len(t), -1)
+
+
+def embedding_matrix(nodes: Integers, weights: Array, count: int) -> Sparse:
+    """(k, count) of points with weights (k, a) of nodes (k, a)."""
     rows = np.repeat(np.arange(len(nodes)), nodes.shape[1])
     return sparse.csr_array((weights.reshape(-1), (rows, nodes.reshape(-1))), shape=(len(nodes), count))
 
 
-def _outside_in(mesh: TriMesh) -> Faces:
+def turned_outwards(mesh: TriMesh, name: str = "mesh") -> Faces:
     """The faces (f, 3), turned so that neighbours agree and the body is inside; refused where there is no inside."""
-    check_physical(mesh)
+    check_physical(mesh, name)
     found = edges(mesh.faces)
     once, often = (found.vertices[chosen] for chosen in (found.face_count == 1, found.face_count > 2))
     if len(once):
         raise input_error(
-            "an open surface has no interior", where="mesh",
+            "an open surface has no interior", where=name,
             got=f"{len(once)} open edges, the first between vertices {first_few(once[0])}", allowed="closed surfaces",
             remedy="bunraku check FILE --repair OUT --fill-holes 1",
         )  # fmt: skip
     if len(often):
         raise input_error(
-            "edges with three or more faces leave open which side is inside", where="mesh",
+            "edges with three or more faces leave open which side is inside", where=name,
             got=f"{len(often)} such edges, the first between vertices {first_few(often[0])}",
             allowed="two faces to an edge", remedy="take the inner walls out, or bunraku check FILE --repair OUT",
         )  # fmt: skip
     way = orientation(mesh.faces, found)
     if way.one_sided.any():
-        raise input_error("a surface with one side only has no interior", where="mesh", remedy="check its faces")
+        raise input_error("a surface with one side only has no interior", where=name, remedy="check its faces")
     faces = turned(mesh.faces, way.turn)
     return np.ascontiguousarray(faces if signed_volume(mesh.rest, faces) >= 0.0 else faces[:, ::-1])
 

@@ -66,6 +66,13 @@ class Pieces:
             out[far] = self.labels[tuple(there[KDTree(there + 0.5).query(p[far])[1]].T)]
         return out
 
+    def holding(self, p: Points) -> Integers:
+        """(n,) the piece of the sample that each of points p (n, 3), in samples, is in; −1 where that is outside."""
+        place, ends = np.floor(p).astype(np.int64), np.array(self.labels.shape)
+        beyond = ((place < 0) | (place >= ends)).any(axis=1)
+        found = self.labels[tuple(np.clip(place, 0, ends - 1).T)].astype(np.int64)
+        return np.where(beyond, -1, found)
+
     def outward(self, p: Points, normals: Points, faces: Faces) -> Points:
         """Normals (n, 3), those of a connected part of the surface turned where most of them look into the body."""
         ends = np.array(self.labels.shape) - 1
@@ -98,7 +105,7 @@ def pieces_inside(p: Points, faces: Faces, shape: Integers) -> Pieces:
     """The pieces of what faces (f, 3) of points p (n, 3), in samples, enclose in `shape` (3,) cells."""
     from .lattice_kernels import label_pieces
 
-    inside = _inside(p, faces, shape * SAMPLES)
+    inside = samples_inside(p, faces, shape * SAMPLES)
     labels = np.empty(tuple(inside.shape), np.int32)
     cells, sizes = np.empty((MOST_PIECES, 3), np.int64), np.empty(MOST_PIECES, np.int64)
     count = label_pieces(inside, SAMPLES, labels, cells, sizes)
@@ -128,8 +135,8 @@ def _only(pieces: Pieces, kept: Flags) -> Pieces:
     return Pieces(number[pieces.labels].astype(np.int32), pieces.cells[kept], links, pieces.dropped)
 
 
-def _inside(p: Points, faces: Faces, shape: Integers) -> Flags:
-    """Samples (l, m, n) inside."""
+def samples_inside(p: Points, faces: Faces, shape: Integers, name: str = "mesh") -> Flags:
+    """Which of samples (l, m, n) of a grid are inside faces (f, 3) of points p (n, 3), in samples."""
     from .lattice_inside import crossings, fill_inside
 
     inside, open_rays = np.empty(tuple(shape), np.bool_), 0
@@ -139,7 +146,7 @@ def _inside(p: Points, faces: Faces, shape: Integers) -> Flags:
         if not open_rays:
             return inside
     raise input_error(
-        "which side of the surface is inside could not be told", where="mesh", got=f"{open_rays} rays that enter and "
+        "which side of the surface is inside could not be told", where=name, got=f"{open_rays} rays that enter and "
         "do not leave", remedy="bunraku check FILE --repair OUT",
     )  # fmt: skip
 

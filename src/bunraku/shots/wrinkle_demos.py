@@ -70,7 +70,7 @@ def _pillow_handles(mesh: TriMesh) -> Handles:
 
 WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
     "cushion": WrinkleDemo(
-        "a foam cushion is bent by its ends, and the skin of its inner side wrinkles across: two materials, keyed handles",
+        "a foam cushion bent by its ends, the skin of its inner side wrinkling across: two materials, keyed handles",
         lambda: cushion(0.016), _cushion_handles,
         {
             "skin": {"young": 3e6, "poisson": 0.3, "thickness": 9e-3, "density": 900.0},

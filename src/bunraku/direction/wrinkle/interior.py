@@ -12,13 +12,14 @@ import numpy as np
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, EnergySource, Outcome, Points, Solution, State, Vector
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
-from bunraku.energies import GravityEnergy, LatticeSolid, PointDamping
+from bunraku.energies import Contraction, GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
 from bunraku.materials import SolidMaterial
 from bunraku.motion import Animation
 
 from .followed import Followed
 from .handles import Handle, Held
+from .muscles import Muscle
 
 POINTS, VELOCITY = "interior", "interior_velocity"
 """in a state's memory: (n, 3) nodes [m] and their rates [m/s]"""
@@ -55,6 +56,10 @@ class Interior(Protocol):
         """(h,) [m] how far handles are from where they are to be."""
         ...
 
+    def unshaped(self, memory: Memory, time: float) -> Vector:
+        """(m,) [m] root mean square distances of muscles' matter from the shapes they are to have."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class AnimatedInterior:
@@ -87,10 +92,14 @@ class AnimatedInterior:
         """There are no handles."""
         return np.zeros(0)
 
+    def unshaped(self, memory: Memory, time: float) -> Vector:
+        """There are no muscles."""
+        return np.zeros(0)
+
 
 @dataclass(frozen=True, eq=False)
 class LatticeInterior:
-    """A soft body on a lattice, moved by handles, by averages of an animation that it follows, and by gravity."""
+    """A soft body on a lattice, moved by handles, muscles, averages of an animation that it follows, and gravity."""
 
     lattice: Lattice
     material: SolidMaterial
@@ -101,6 +110,7 @@ class LatticeInterior:
     """(n_surface,) of the skin's vertices [kg]"""
     threads: int | None = None
     followed: Followed | None = None
+    muscles: Sequence[Muscle] = ()
 
     @property
     def surface(self) -> TriMesh:
@@ -139,6 +149,7 @@ class LatticeInterior:
         return {
             "interior": "lattice", "cell": self.lattice.cell, "elements": len(self.lattice.elements),
             "nodes": self.lattice.point_count, "volume": float(self.lattice.volumes.sum()),
+            "muscle_samples": [len(one.relaxed) for one in self.contractions],
         }  # fmt: skip
 
     def missed(self, memory: Memory, time: float) -> Vector:
@@ -147,6 +158,17 @@ class LatticeInterior:
             return self.followed.missed(self.lattice.points(memory[POINTS]), time)
         return self._held.missed(memory[POINTS], time) if self.handles else np.zeros(0)
 
+    def unshaped(self, memory: Memory, time: float) -> Vector:
+        """How far muscles are from the shapes they are to have."""
+        away = [one.at_time(time).away(memory[POINTS]) for one in self.contractions]
+        return np.array([np.sqrt(np.mean(np.sum(one * one, axis=1))) for one in away])
+
+    @cached_property
+    def contractions(self) -> tuple[Contraction, ...]:
+        """The muscles' springs on the lattice."""
+        young = self.material.young
+        return tuple(one.embedded(self.lattice, young, f"muscles[{k}]") for k, one in enumerate(self.muscles))
+
     @cached_property
     def own_mass(self) -> Vector:
         """(n,) of the nodes, without the skin [kg]."""
@@ -154,8 +176,9 @@ class LatticeInterior:
 
     @property
     def elastic(self) -> tuple[EnergySource, ...]:
-        """What makes the nodes a soft body, but for gravity."""
-        return LatticeSolid(self.lattice, self.material), PointDamping(self.material.mass_damping * self.own_mass)
+        """What makes the nodes a soft body, muscles included, but for gravity."""
+        damping = PointDamping(self.material.mass_damping * self.own_mass)
+        return LatticeSolid(self.lattice, self.material), damping, *self.contractions
 
     def conditions(self, masses: Vector) -> tuple[LinearConstraint, ...]:
         """Of the nodes, of masses (n,) [kg]."""

@@ -14,23 +14,21 @@ from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.direction.track import gaussians
-from bunraku.geometry import TriMesh, check_physical, first_few, lattice_around, lumped_mass
+from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation
 from bunraku.numerics import use_threads
 
-from .followed import SPACING as FOLLOWED_SPACING
-from .followed import Followed
 from .handles import Handle
-from .interior import AnimatedInterior, Interior, LatticeInterior
+from .interior import Interior, LatticeInterior
+from .interiors import Given, interior_of
+from .muscles import Muscle
 from .settings import GRAVITY, WrinkleSettings, coupling_width, median_edge
 from .skin import Skin
 from .two_way import TwoWay
 from .wrinkling import Wrinkled, WrinkleReport, Wrinkling
 
 _log = logging.getLogger(__name__)
-_CELL = 0.1
-"""of the body's size: the cells of the lattice where none are said"""
 _RESOLVED, _GOOD = 2.0, 8.0
 """edges to a wave below which there is none, and from which on it is right"""
 _MOST_POINTS = 200_000_000
@@ -42,7 +40,8 @@ _STIFFER = 10.0
 def wrinkle(
     body: TriMesh | Animation, *, skin: ShellMaterial | str | Mapping[str, Any],
     interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
-    handles: Sequence[Handle] | Handle = (), duration: float | None = None, rate: float | None = None,
+    handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), duration: float | None = None,
+    rate: float | None = None,
     gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
     degree: int = 2, two_way: bool | None = None, contact: Contact | bool | None = None, threads: int | None = None,
 ) -> Take:  # fmt: skip
@@ -56,6 +55,7 @@ def wrinkle(
         interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
         cell: [m] of the lattice; None: a tenth of the body's size.
         handles: parts of the surface that are taken somewhere. Without any the body falls.
+        muscles: shapes inside the body that contract.
         duration: [s]; None: two seconds, or as long as the animation.
         rate: frames a second; None: 24, or the animation's own times.
         gravity: [m/s²]; an animation goes its way without.
@@ -73,7 +73,7 @@ def wrinkle(
         A `Take`: `animation` of the skin, `surface` where the interior has it, without wrinkles, and a `report` that
         has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
         the averages, `handle_residual` (t, h) [m] of handles, or of the averages of an animation that is followed,
-        `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        `muscle_residual` (t, m) [m], `iterations`, `interior_iterations`, `ridges` left, `converged`.
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
@@ -81,8 +81,8 @@ def wrinkle(
         "two_way": two_way,
     }  # fmt: skip
     job = wrinkling_job(
-        body, skin=skin, interior=interior, cell=cell, handles=handles, degree=degree, duration=duration, rate=rate,
-        contact=contact, **knobs,
+        body, skin=skin, interior=interior, cell=cell, handles=handles, muscles=muscles, degree=degree,
+        duration=duration, rate=rate, contact=contact, **knobs,
     )  # fmt: skip
     take = collect(job)
     report = dict(take.report)
@@ -91,8 +91,8 @@ def wrinkle(
 
 def wrinkling_job(
     body: TriMesh | Animation, *, skin: Any, interior: Any, cell: float | None = None,
-    handles: Sequence[Handle] | Handle = (), degree: int = 2, duration: float | None = None,
-    rate: float | None = None, contact: Contact | bool | None = None, **settings: Any,
+    handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), degree: int = 2,
+    duration: float | None = None, rate: float | None = None, contact: Contact | bool | None = None, **settings: Any,
 ) -> Job:  # fmt: skip
     """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
     given = body.mesh if isinstance(body, Animation) else body
@@ -106,7 +106,8 @@ def wrinkling_job(
     for sentence in warnings:
         _log.warning("%s", sentence)
     mass = lumped_mass(given, outside.areal_mass)
-    under = _interior(body, inside, cell, listed(Handle, "handles", handles), degree, knobs, mass)
+    moved = listed(Handle, "handles", handles), listed(Muscle, "muscles", muscles)
+    under = interior_of(Given(body, inside, cell, *moved, degree), knobs, mass)
     spacing = coupling_width(layers, given) if knobs.spacing is None else float(knobs.spacing)
     density = outside.areal_mass / outside.thickness
     on_it = Skin(
@@ -159,50 +160,6 @@ def _layers(skin: ShellMaterial, interior: SolidMaterial) -> SkinOnSoft:
             got=f"{layers.ratio:.2g} times as stiff", allowed="from 1 times on", remedy="a stiffer skin",
         )  # fmt: skip
     return layers
-
-
-def _interior(
-    body: TriMesh | Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle], degree: int,
-    knobs: WrinkleSettings, skin_mass: Vector,
-) -> Interior:  # fmt: skip
-    if isinstance(body, Animation):
-        return _animated(body, material, cell, handles, degree, knobs, skin_mass)
-    for k, one in enumerate(handles):
-        one.check(body, f"handles[{k}]")
-        for j, other in enumerate(handles[:k]):
-            both = np.intersect1d(one.vertices, other.vertices)
-            if len(both):
-                raise input_error(
-                    "two handles take hold of the same vertices", where=f"handles[{j}] and handles[{k}]",
-                    got=first_few(both), remedy="leave them out of one of the two",
-                )  # fmt: skip
-    lattice = lattice_around(body, _CELL * body.size if cell is None else cell, degree=degree)
-    return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads)
-
-
-def _animated(
-    body: Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle], degree: int,
-    knobs: WrinkleSettings, skin_mass: Vector,
-) -> Interior:  # fmt: skip
-    """An animation as it is, or a lattice that follows it."""
-    if handles:
-        raise input_error(
-            "an animated body is where its animation has it", where="handles",
-            remedy="leave handles out, or give the mesh alone: body.mesh",
-        )  # fmt: skip
-    check_physical(body.mesh)
-    body.check("body")
-    if cell is None and not knobs.two_way:
-        if degree != 2:
-            raise input_error("an animated body has no lattice", where="degree", remedy="say a cell, or leave it out")
-        return AnimatedInterior(body)
-    if knobs.two_way is False:
-        raise input_error(
-            "an animation that is followed by a lattice is for two ways", where="cell", remedy="leave the cell out"
-        )
-    lattice = lattice_around(body.mesh, _CELL * body.mesh.size if cell is None else cell, degree=degree)
-    followed = Followed(body, FOLLOWED_SPACING * lattice.cell)
-    return LatticeInterior(lattice, material, (), np.array(knobs.gravity), skin_mass, knobs.threads, followed)
 
 
 def _knobs(

@@ -89,7 +89,8 @@ class WrinkleReport:
 
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
         """`height` (n,) [m] of the skin over the interior along its normals, `residual` (k,) [m] of the averages,
-        `handle_residual` (h,) [m]; iterations, whether all steps converged, and ridges that were left."""
+        `handle_residual` (h,) and `muscle_residual` (m,) [m]; iterations, whether all steps converged, and ridges that
+        were left."""
         interior, x, steps = self.wrinkling.interior, state.q.reshape(-1, 3), steps or [self.start]
         places = interior.places(state.memory, state.time)
         normals = vertex_normals(places, interior.surface.faces)
@@ -100,6 +101,7 @@ class WrinkleReport:
             "interior": places,
             "residual": missed,
             "handle_residual": interior.missed(state.memory, state.time),
+            "muscle_residual": interior.unshaped(state.memory, state.time),
             "iterations": np.array(sum(one.stats["iterations"] for one in steps)),
             "interior_iterations": np.array(sum(one.stats["interior_iterations"] for one in steps)),
             "ridges": np.array(sum(one.stats["ridges"] for one in steps)),
