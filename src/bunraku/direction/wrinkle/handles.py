@@ -118,7 +118,7 @@ class Held:
         """For nodes of lumped masses (n,) [kg]."""
         rows, pull = self._rows
         jacobian = average_jacobian(rows)
-        count, rest = jacobian.shape[0], self.lattice.surface.rest[self._vertices]
+        count, rest = jacobian.shape[0], self.lattice.surface.rest[self.vertices]
         still = rows @ self.lattice.rest
         return LinearConstraint(
             jacobian, lambda time: (still + pull @ (self.goals(time) - rest)).reshape(-1), lambda time: np.ones(count),
@@ -127,11 +127,16 @@ class Held:
 
     def missed(self, q: Points, time: float) -> Vector:
         """(h,) [m] how far the farthest vertex of each handle is from where it is to be, with nodes at q (n, 3)."""
-        away = np.linalg.norm(self.lattice.points(q)[self._vertices] - self.goals(time), axis=1)
+        return self.farthest(self.lattice.points(q), time)
+
+    def farthest(self, surface: Points, time: float) -> Vector:
+        """(h,) [m] the same of a surface (n_surface, 3)."""
+        away = np.linalg.norm(surface[self.vertices] - self.goals(time), axis=1)
         return np.maximum.reduceat(away, self._begins)
 
     @cached_property
-    def _vertices(self) -> Integers:
+    def vertices(self) -> Integers:
+        """(v,) of all handles, one after another."""
         return np.concatenate([one.vertices for one in self.handles])
 
     @cached_property
@@ -141,12 +146,12 @@ class Held:
     @cached_property
     def _rows(self) -> tuple[Sparse, Array]:
         """Sparse (r, n) what of the nodes is held, and (r, v) how the vertices' displacements move it."""
-        chosen = self.lattice.embedding[self._vertices]
+        chosen = self.lattice.embedding[self.vertices]
         used = np.unique(chosen.indices)
-        if len(self._vertices) * len(used) > _MOST:
+        if len(self.vertices) * len(used) > _MOST:
             raise input_error(
                 "handles take hold of too many vertices", where="handles",
-                got=f"{len(self._vertices)} vertices, {len(used)} nodes", allowed=f"up to {_MOST:.0e} of their product",
+                got=f"{len(self.vertices)} vertices, {len(used)} nodes", allowed=f"up to {_MOST:.0e} of their product",
                 remedy="smaller handles, or larger cells",
             )  # fmt: skip
         felt = chosen[:, used].toarray()
@@ -167,7 +172,7 @@ class Held:
     def _affine(self, felt: Array, used: Integers) -> Array:
         """(nodes, v) displacements of nodes by the affine motions that fit those of the handles' vertices; a node of
         two handles takes part in both as their vertices feel it (v, nodes)."""
-        nodes, rest = self.lattice.rest[used], self.lattice.surface.rest[self._vertices]
+        nodes, rest = self.lattice.rest[used], self.lattice.surface.rest[self.vertices]
         out, total = np.zeros((len(used), len(rest))), np.abs(felt).sum(axis=0)
         for begin, end in pairwise([*self._begins, len(rest)]):
             middle = rest[begin:end].mean(axis=0)

@@ -156,7 +156,7 @@ class LatticeInterior:
         """How far handles are from where they are to be, or averages of an animation that is followed."""
         if self.followed is not None:
             return self.followed.missed(self.lattice.points(memory[POINTS]), time)
-        return self._held.missed(memory[POINTS], time) if self.handles else np.zeros(0)
+        return self.held.missed(memory[POINTS], time) if self.handles else np.zeros(0)
 
     def unshaped(self, memory: Memory, time: float) -> Vector:
         """How far muscles are from the shapes they are to have."""
@@ -184,10 +184,11 @@ class LatticeInterior:
         """Of the nodes, of masses (n,) [kg]."""
         if self.followed is not None:
             return (self.followed.constraint(self.lattice, masses),)
-        return (self._held.constraint(masses),) if self.handles else ()
+        return (self.held.constraint(masses),) if self.handles else ()
 
     @cached_property
-    def _held(self) -> Held:
+    def held(self) -> Held:
+        """All handles."""
         return Held(self.lattice, self.handles)
 
     @cached_property

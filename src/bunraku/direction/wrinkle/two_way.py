@@ -3,13 +3,14 @@
 The points are the lattice's nodes, then the skin's vertices. A step of implicit Euler minimises the energy of both with
 their inertia at once, so the interior's step knows how the skin will give way, wrinkled or not: there is no tangent to
 be guessed, and no step to be kept short for it. What is coupled on average is so exactly; below that scale the bond
-pulls both ways. Each step ends in a minimum, in which no wrinkle is left out (`dynamics/equilibrium.py`); among
-surfaces that touch it ends where the positive Hessian and what is in the way lead it.
+pulls both ways. A handle has the skin's own vertices, exactly and whatever its motion. Each step ends in a minimum, in
+which no wrinkle is left out (`dynamics/equilibrium.py`); among surfaces that touch it ends where the positive Hessian
+and what is in the way lead it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
+from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
 from bunraku.contracts import Array, Constraint, EnergySource, Outcome, Solution, Sparse, State, Stepper, Vector
 from bunraku.direction.contact import Contact
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
@@ -29,6 +30,9 @@ from .skin import Skin
 
 _TOLERANCE = 1e-6
 """of the skin's thickness: a step is solved when Newton's is shorter"""
+_MOSTLY = 0.5
+"""share of an average's weight on vertices of handles from which on it is left to them: nodes cannot follow a handle in
+more averages than they are"""
 
 
 class TwoWay:
@@ -91,16 +95,39 @@ class TwoWay:
             touching = self.contact.surfaces(TriMesh(rest, skin.mesh.faces + self.nodes), None, 0.0)
         return System(Mass(masses), tuple(energies), self._conditions(masses), touching)
 
+    @property
+    def grips(self) -> bool:
+        """Whether handles take hold of the skin itself; without a foundation nothing else would take the body along,
+        so they take hold of its nodes then."""
+        return bool(self.interior.handles) and self.skin.foundation
+
+    @cached_property
+    def averages(self) -> Sparse:
+        """(k, n) what is coupled on average: but for where handles have the skin, and the bond has the interior."""
+        weights = self.skin.averages
+        if not self.grips:
+            return weights
+        held = np.zeros(self.skin.mesh.point_count)
+        held[self.interior.held.vertices] = 1.0
+        return weights[np.flatnonzero(weights @ held < _MOSTLY)]
+
+    def missed(self, state: State) -> Vector:
+        """How far the skin is from where handles have it, where they take hold of it; else how far the interior is."""
+        if not self.grips:
+            return self.interior.missed(state.memory, state.time)
+        return self.interior.held.farthest(state.q.reshape(-1, 3), state.time)
+
     def _conditions(self, masses: Vector) -> tuple[Constraint, ...]:
-        """What is coupled on average, and what is asked of the nodes."""
-        weights = sparse.hstack([-(self.skin.averages @ self.interior.lattice.embedding), self.skin.averages])
+        """What is coupled on average, and what is asked of the skin or of the nodes."""
+        weights = sparse.hstack([-(self.averages @ self.interior.lattice.embedding), self.averages])
         coupled = average_jacobian(sparse.csr_array(weights))
-        count = coupled.shape[0]
-        still = LinearConstraint(
-            coupled, lambda time: np.zeros(count), lambda time: np.ones(count), felt_mass(coupled, masses)
-        )
+        out: list[Constraint] = [_hard(coupled, lambda time: np.zeros(coupled.shape[0]), masses)]
+        if self.grips:
+            held = self.interior.held
+            pinned = pin_jacobian(held.vertices + self.nodes, np.arange(3), self.total)
+            return (*out, _hard(pinned, lambda time: held.goals(time).reshape(-1), masses))
         asked = self.interior.conditions(self.interior.own_mass)
-        return (still, *(replace(one, jacobian=self._behind(one.jacobian)) for one in asked))
+        return (*out, *(replace(one, jacobian=self._behind(one.jacobian)) for one in asked))
 
     def _behind(self, jacobian: Sparse) -> Sparse:
         """(r, all coordinates) from (r, those of the nodes)."""
@@ -114,6 +141,12 @@ class TwoWay:
             settings = NewtonSettings(length=self.skin.mesh.size, balance=self.contact.balance)
             return ImplicitEuler(self.system, settings, threads=threads)
         return Equilibrium(self.system, EquilibriumSettings(_TOLERANCE, length), threads=threads)
+
+
+def _hard(jacobian: Sparse, goals: Callable[[float], Vector], masses: Vector) -> LinearConstraint:
+    """J x = goals(t), always."""
+    count = jacobian.shape[0]
+    return LinearConstraint(jacobian, goals, lambda time: np.ones(count), felt_mass(jacobian, masses))
 
 
 def _without_nodes(memory: Mapping[str, Array]) -> dict[str, Array]:

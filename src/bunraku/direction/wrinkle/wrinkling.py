@@ -12,7 +12,19 @@ from typing import Protocol
 
 import numpy as np
 
-from bunraku.contracts import WHY, Array, Faces, Outcome, PhysicsStopped, Points, Solution, State, Stepper, Vector
+from bunraku.contracts import (
+    WHY,
+    Array,
+    Faces,
+    Outcome,
+    PhysicsStopped,
+    Points,
+    Solution,
+    Sparse,
+    State,
+    Stepper,
+    Vector,
+)
 from bunraku.geometry import vertex_normals
 
 from .interior import Interior
@@ -26,6 +38,15 @@ class Wrinkling:
         """`skin` says how it is; where its interior is, is told step by step."""
         self.interior, self._places = interior, interior.surface.rest
         self.skin = replace(skin, places=lambda time: self._places)
+
+    @property
+    def averages(self) -> Sparse:
+        """All that is coupled."""
+        return self.skin.averages
+
+    def missed(self, state: State) -> Vector:
+        """Of the interior."""
+        return self.interior.missed(state.memory, state.time)
 
     def start(self, time: float = 0.0) -> Solution[State]:
         """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
@@ -74,6 +95,15 @@ class Wrinkled(Stepper, Protocol):
     @property
     def skin(self) -> Skin: ...
 
+    @property
+    def averages(self) -> Sparse:
+        """(k, n) what of the skin is where the interior is, as weights of its vertices."""
+        ...
+
+    def missed(self, state: State) -> Vector:
+        """(h,) [m] how far handles are from where they are to be, or averages of an animation that is followed."""
+        ...
+
     def start(self, time: float = 0.0) -> Solution[State]:
         """How it begins."""
         ...
@@ -94,13 +124,12 @@ class WrinkleReport:
         interior, x, steps = self.wrinkling.interior, state.q.reshape(-1, 3), steps or [self.start]
         places = interior.places(state.memory, state.time)
         normals = vertex_normals(places, interior.surface.faces)
-        averages = self.wrinkling.skin.averages
-        missed: Vector = np.linalg.norm(averages @ (x - places), axis=1)
+        missed: Vector = np.linalg.norm(self.wrinkling.averages @ (x - places), axis=1)
         return {
             "height": np.sum((x - places) * normals, axis=1),
             "interior": places,
             "residual": missed,
-            "handle_residual": interior.missed(state.memory, state.time),
+            "handle_residual": self.wrinkling.missed(state),
             "muscle_residual": interior.unshaped(state.memory, state.time),
             "iterations": np.array(sum(one.stats["iterations"] for one in steps)),
             "interior_iterations": np.array(sum(one.stats["interior_iterations"] for one in steps)),
