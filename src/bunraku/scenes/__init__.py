@@ -18,6 +18,8 @@ from .folds import resolution as resolution
 from .folds import uneven as uneven
 from .measures import mean_distance as mean_distance
 from .plan_ways import plan_ways as plan_ways
+from .seat import buttons_study as buttons_study
+from .seat import seat_study as seat_study
 from .slab import slab_study as slab_study
 from .soft_demos import hopping_letter as hopping_letter
 from .soft_demos import jelly as jelly

@@ -30,6 +30,7 @@ from bunraku.scenes import (
     Study,
     band,
     bar_ways,
+    buttons_study,
     cloth_design,
     cushion_study,
     jelly_study,
@@ -39,6 +40,7 @@ from bunraku.scenes import (
     plan_ways,
     resolution,
     rolling,
+    seat_study,
     sheet,
     slab_study,
     uneven,
@@ -128,6 +130,14 @@ FIGURES: dict[str, Figure] = {
     "cushion": Figure(
         "a foam cushion with a thick soft skin, bent by its ends: the inner side wrinkles", cushion_study,
         (-0.35, -0.65, -1.0), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
+    ),
+    "buttons": Figure(
+        "a button is drawn into thick and into thin leather on foam: a flower of folds runs to it", buttons_study,
+        (-0.25, -1.0, -0.75), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
+    ),
+    "seat": Figure(
+        "a ball is dropped on a leather seat: the foam, and with its skin", seat_study, (-0.35, -0.6, -1.0),
+        style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "jelly": Figure(
         "a jelly lands, squashes as keyed, and bounces on along an arc",
