@@ -15,7 +15,7 @@ from bunraku.dynamics import ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Contraction, GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
 from bunraku.materials import SolidMaterial
-from bunraku.motion import Animation
+from bunraku.motion import Animation, Curve
 
 from .handles import Handle, Held
 from .muscles import Muscle
@@ -107,6 +107,8 @@ class LatticeInterior:
     """(n_surface,) of the skin's vertices [kg]"""
     threads: int | None = None
     muscles: Sequence[Muscle] = ()
+    swelling: Curve | None = None
+    """as for `LatticeSolid`"""
 
     @property
     def surface(self) -> TriMesh:
@@ -160,7 +162,7 @@ class LatticeInterior:
         own = self.lattice.masses(self.material.density)
         masses = own + self.lattice.embedding.T @ self.skin_mass
         energies: tuple[EnergySource, ...] = (
-            LatticeSolid(self.lattice, self.material), GravityEnergy(masses, self.gravity),
+            LatticeSolid(self.lattice, self.material, self.swelling), GravityEnergy(masses, self.gravity),
             PointDamping(self.material.mass_damping * own), *self.contractions,
         )  # fmt: skip
         conditions: tuple[LinearConstraint, ...] = (self._held.constraint(masses),) if self.handles else ()

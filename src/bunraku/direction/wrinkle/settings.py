@@ -9,6 +9,7 @@ import numpy as np
 
 from bunraku.contracts import Vector, input_error, is_between
 from bunraku.direction.knobs import check_substeps, direction, whole
+from bunraku.motion import CurveLike, Growth
 
 GRAVITY = (0.0, -9.81, 0.0)
 SPACING = 2.5
@@ -32,12 +33,18 @@ class WrinkleSettings:
     foundation: bool = True
     """whether the interior resists below that scale; False is the thesis's way, in which the spacing decides how long
     waves are"""
+    growth: CurveLike | Growth = 0.0
+    """by which share the skin's lengths at rest grow over time; below zero it shrinks"""
+    swelling: CurveLike = 0.0
+    """by which share the interior's do; below zero it dries"""
     threads: int | None = None
     """None takes all cores"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", direction("gravity", self.gravity))
         check_substeps(self.substeps)
+        object.__setattr__(self, "growth", Growth.of(self.growth))
+        object.__setattr__(self, "swelling", Growth(self.swelling, name="swelling").amount)
         whole("threads", self.threads, or_none=True)
         for name, low, high, unit in (("duration", 1e-6, 1e5, "s"), ("rate", 1e-3, 1e5, "frames a second")):
             if not is_between(getattr(self, name), low, high):

@@ -20,6 +20,7 @@ from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.energies import Bending, Foundation, Membrane
 from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft
+from bunraku.motion import Growth
 
 Places = Callable[[float], Points]
 """time [s] → (n, 3) where the interior has the skin's points [m]"""
@@ -45,6 +46,8 @@ class Skin:
     density: float = 1000.0
     """[kg/m³] of the skin: it weighs the averages, and nothing else"""
     threads: int | None = None
+    growth: Growth | None = None
+    """of its lengths at rest, the interior's staying as they are"""
 
     def at(self, time: float, before: Points | None = None) -> Solution[State]:
         """In balance at a time [s]; `before` (n, 3) [m] is how the search begins, else where the interior is."""
@@ -74,7 +77,9 @@ class Skin:
         layers, mesh = self.layers, self.mesh
         material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
         blend = MaterialBlend.uniform(material, len(mesh.faces))
-        energies: list[EnergySource] = [Membrane(mesh, blend), Bending(mesh, blend)]
+        energies: list[EnergySource] = [
+            Membrane(mesh, blend, growth=self.growth), Bending(mesh, blend, growth=self.growth)
+        ]  # fmt: skip
         if self.foundation:
             lift, slope = (np.full(len(mesh.faces), value) for value in (layers.lift, layers.slope))
             energies.append(Foundation(mesh, lift, slope, self.places))

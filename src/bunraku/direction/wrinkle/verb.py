@@ -14,7 +14,7 @@ from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.geometry import TriMesh, check_physical, edges, first_few, lattice_around, lumped_mass
 from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
-from bunraku.motion import Animation
+from bunraku.motion import Animation, Curve, CurveLike, Growth
 from bunraku.numerics import use_threads
 
 from .handles import Handle
@@ -40,7 +40,7 @@ def wrinkle(
     handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), duration: float | None = None,
     rate: float | None = None,
     gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
-    degree: int = 2, threads: int | None = None,
+    growth: CurveLike | Growth = 0.0, swelling: CurveLike = 0.0, degree: int = 2, threads: int | None = None,
 ) -> Take:  # fmt: skip
     """Run a shot of a wrinkling skin in memory.
 
@@ -59,6 +59,10 @@ def wrinkle(
         spacing: [m] between what of the skin is coupled on average; None: two and a half wavelengths.
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
             the materials demand.
+        growth: by which share the skin's lengths at rest grow on a body that does not, over time [s]; below zero it
+            shrinks; a `Growth` has a map of the vertices too.
+        swelling: by which share the interior's lengths at rest grow over time; below zero it dries, and its skin is
+            too large for it.
         degree: 2, quadratic B-splines; 1, trilinear cells, which show as kinks.
         threads: of kernels and solver; None takes all cores.
 
@@ -70,7 +74,8 @@ def wrinkle(
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
-        "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "threads": threads,
+        "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "growth": growth,
+        "swelling": swelling, "threads": threads,
     }  # fmt: skip
     job = wrinkling_job(
         body, skin=skin, interior=interior, cell=cell, handles=handles, muscles=muscles, degree=degree,
@@ -138,13 +143,16 @@ def _interior(
     body: TriMesh | Animation, material: SolidMaterial, cell: float | None, handles: Sequence[Handle],
     muscles: Sequence[Muscle], degree: int, knobs: WrinkleSettings, skin_mass: Vector,
 ) -> Interior:  # fmt: skip
+    swelling = Curve.of(knobs.swelling)
+    swelling = swelling if swelling.values.any() else None
     if isinstance(body, Animation):
         given = {"cell": cell is not None, "handles": bool(handles), "muscles": bool(muscles), "degree": degree != 2}
+        given["swelling"] = swelling is not None
         if any(given.values()):
             raise input_error(
                 "an animated body is where its animation has it",
                 where=", ".join(name for name, is_given in given.items() if is_given),
-                remedy="leave cells, handles, muscles and degree out, or give the mesh alone: body.mesh",
+                remedy="leave cells, handles, muscles, swelling and degree out, or give the mesh alone: body.mesh",
             )  # fmt: skip
         check_physical(body.mesh)
         body.check("body")
@@ -159,7 +167,9 @@ def _interior(
                     got=first_few(both), remedy="leave them out of one of the two",
                 )  # fmt: skip
     lattice = lattice_around(body, _CELL * body.size if cell is None else cell, degree=degree)
-    return LatticeInterior(lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads, muscles)
+    return LatticeInterior(
+        lattice, material, handles, np.array(knobs.gravity), skin_mass, knobs.threads, muscles, swelling
+    )
 
 
 def _knobs(

@@ -15,6 +15,7 @@ from bunraku.contracts import WHY, Array, Faces, Outcome, PhysicsStopped, Points
 from bunraku.direction.track import gaussians
 from bunraku.geometry import vertex_normals
 from bunraku.materials import SkinOnSoft
+from bunraku.motion import CurveLike, Growth
 
 from .interior import Interior
 from .settings import SPACING, WrinkleSettings
@@ -32,7 +33,7 @@ class Wrinkling:
         self.regions = tests.count
         self.skin = Skin(
             interior.surface, layers, lambda time: self._places, tests, knobs.foundation, density=density,
-            threads=knobs.threads,
+            threads=knobs.threads, growth=_grown(knobs.growth),
         )  # fmt: skip
 
     def start(self, time: float = 0.0) -> Solution[State]:
@@ -64,6 +65,12 @@ class Wrinkling:
     def _balanced(self, time: float, places: Points, guess: Points | None) -> Solution[State]:
         self._places = places
         return self.skin.at(time, guess)
+
+
+def _grown(growth: CurveLike | Growth) -> Growth | None:
+    """None where nothing ever grows: faces at rest are then the mesh's own."""
+    found = Growth.of(growth)
+    return found if found.amount.values.any() else None
 
 
 def _carried(away: Points, before: Points, places: Points, faces: Faces) -> Points:
