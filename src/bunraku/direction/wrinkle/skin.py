@@ -14,12 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
-from bunraku.contracts import EnergySource, Integers, Points, Solution, Sparse, State
+from bunraku.contracts import EnergySource, Integers, Points, Solution, Sparse, State, Vector
 from bunraku.direction.track.test_functions import TestFunctions
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.energies import Bending, Foundation, Membrane
 from bunraku.geometry import TriMesh, lumped_mass
-from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft
+from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, VaryingSkin
 from bunraku.motion import Growth
 
 Places = Callable[[float], Points]
@@ -48,6 +48,8 @@ class Skin:
     threads: int | None = None
     growth: Growth | None = None
     """of its lengths at rest, the interior's staying as they are"""
+    blend: MaterialBlend | None = None
+    """its materials on every face, where they differ; `layers` has then those with the shortest waves"""
 
     def at(self, time: float, before: Points | None = None) -> Solution[State]:
         """In balance at a time [s]; `before` (n, 3) [m] is how the search begins, else where the interior is."""
@@ -74,17 +76,26 @@ class Skin:
 
     @cached_property
     def _system(self) -> System:
-        layers, mesh = self.layers, self.mesh
-        material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
-        blend = MaterialBlend.uniform(material, len(mesh.faces))
+        mesh = self.mesh
+        blend, lift, slope, areal_mass = self._sheet()
         energies: list[EnergySource] = [
             Membrane(mesh, blend, growth=self.growth), Bending(mesh, blend, growth=self.growth)
         ]  # fmt: skip
         if self.foundation:
-            lift, slope = (np.full(len(mesh.faces), value) for value in (layers.lift, layers.slope))
             energies.append(Foundation(mesh, lift, slope, self.places))
-        mass = Mass(lumped_mass(mesh, self.density * layers.thickness))
+        mass = Mass(lumped_mass(mesh, areal_mass))
         return System(mass, tuple(energies), tuple(self._conditions(mass)))
+
+    def _sheet(self) -> tuple[MaterialBlend, Vector, Vector, Vector | float]:
+        """Its materials, what the interior resists them with (f,), (f,), and its mass per area."""
+        layers, count = self.layers, len(self.mesh.faces)
+        if self.blend is None:
+            material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
+            lift, slope = (np.full(count, value) for value in (layers.lift, layers.slope))
+            return MaterialBlend.uniform(material, count), lift, slope, self.density * layers.thickness
+        fields = self.blend.at(0.0)
+        varying = VaryingSkin(fields, layers.under, layers.poisson_under)
+        return self.blend, varying.lift, varying.slope, fields.density * fields.thickness
 
     def _conditions(self, mass: Mass) -> list[LinearConstraint]:
         count = self.mesh.point_count

@@ -13,7 +13,7 @@ from bunraku.contracts import Vector, input_error, need
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.geometry import TriMesh, check_physical, edges, first_few, lattice_around, lumped_mass
-from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
+from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation, Curve, CurveLike, Growth
 from bunraku.numerics import use_threads
 
@@ -21,6 +21,7 @@ from .handles import Handle
 from .interior import AnimatedInterior, Interior, LatticeInterior
 from .muscles import Muscle
 from .settings import GRAVITY, WrinkleSettings
+from .varying import areal_masses, blended, vertex_wavelengths
 from .wrinkling import WrinkleReport, Wrinkling
 
 _log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ _STIFFER = 10.0
 
 
 def wrinkle(
-    body: TriMesh | Animation, *, skin: ShellMaterial | str | Mapping[str, Any],
+    body: TriMesh | Animation, *, skin: ShellMaterial | MaterialBlend | str | Mapping[str, Any],
     interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
     handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), duration: float | None = None,
     rate: float | None = None,
@@ -47,7 +48,8 @@ def wrinkle(
     Args:
         body: a closed fine mesh at rest, whose inside becomes a soft interior on a coarse lattice; or an animation
             of one (a character, a face, a take), which is then the interior's motion as it is.
-        skin: its material, with a thickness: a `ShellMaterial`, a preset's name or a preset with changes.
+        skin: its material, with a thickness: a `ShellMaterial`, a preset's name or a preset with changes;
+            a `MaterialBlend` of several has it thicker or stiffer in places.
         interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
         cell: [m] of the lattice; None: a tenth of the body's size.
         handles: parts of the surface that are taken somewhere. Without any the body falls.
@@ -94,23 +96,27 @@ def wrinkling_job(
     """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
     given = body.mesh if isinstance(body, Animation) else body
     need(TriMesh, "body", given, remedy="a TriMesh, or an Animation of one")
-    outside, inside = as_material(skin), as_solid(interior)
-    layers = _layers(outside, inside)
+    inside, blend = as_solid(interior), blended(skin, given)
+    outside = [as_material(skin)] if blend is None else blend.materials
+    layers = min((_layers(one, inside) for one in outside), key=lambda one: one.wavelength)
     knobs = _knobs(body, duration, rate, settings)
     use_threads(knobs.threads)
     times = _times(body, knobs, rate)
     warnings = [*_warnings(layers, given), *_late(body, times)]
     for sentence in warnings:
         _log.warning("%s", sentence)
-    mass = lumped_mass(given, outside.areal_mass)
+    mass = lumped_mass(given, outside[0].areal_mass if blend is None else areal_masses(blend))
     moved = listed(Handle, "handles", handles), listed(Muscle, "muscles", muscles)
     under = _interior(body, inside, cell, *moved, degree, knobs, mass)
-    wrinkling = Wrinkling(under, layers, outside.areal_mass / outside.thickness, knobs)
+    wrinkling = Wrinkling(under, layers, outside[0].areal_mass / outside[0].thickness, knobs, blend)
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
         "edges_a_wave": layers.wavelength / _edge(given), "spacing": wrinkling.spacing, "regions": wrinkling.regions,
         "warnings": warnings, **under.facts(),
     }  # fmt: skip
+    if blend is not None:
+        wavelengths = vertex_wavelengths(given, blend, layers)
+        facts["wavelengths"] = [float(wavelengths.min()), float(wavelengths.max())]
     start = wrinkling.start(float(times[0]))
     return Job(given, times, knobs.substeps, start.value, wrinkling, WrinkleReport(wrinkling, start), facts)
 

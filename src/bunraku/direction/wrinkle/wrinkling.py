@@ -14,26 +14,32 @@ import numpy as np
 from bunraku.contracts import WHY, Array, Faces, Outcome, PhysicsStopped, Points, Solution, State, Vector
 from bunraku.direction.track import gaussians
 from bunraku.geometry import vertex_normals
-from bunraku.materials import SkinOnSoft
+from bunraku.materials import MaterialBlend, SkinOnSoft
 from bunraku.motion import CurveLike, Growth
 
 from .interior import Interior
 from .settings import SPACING, WrinkleSettings
 from .skin import Skin
+from .varying import vertex_wavelengths
 
 
 class Wrinkling:
     """Steps of an interior with its skin. The state's coordinates are the skin's, its memory has the interior."""
 
-    def __init__(self, interior: Interior, layers: SkinOnSoft, density: float, knobs: WrinkleSettings) -> None:
+    def __init__(
+        self, interior: Interior, layers: SkinOnSoft, density: float, knobs: WrinkleSettings,
+        blend: MaterialBlend | None = None,
+    ) -> None:  # fmt: skip
         spacing = SPACING * layers.wavelength if knobs.spacing is None else float(knobs.spacing)
-        self.interior, self.layers, self.spacing = interior, layers, spacing
+        if blend is not None and knobs.spacing is None:
+            spacing = SPACING * vertex_wavelengths(interior.surface, blend, layers)
+        self.interior, self.layers, self.spacing = interior, layers, float(np.median(spacing))
         self._places = interior.surface.rest
         tests = gaussians(interior.surface, spacing)
         self.regions = tests.count
         self.skin = Skin(
             interior.surface, layers, lambda time: self._places, tests, knobs.foundation, density=density,
-            threads=knobs.threads, growth=_grown(knobs.growth),
+            threads=knobs.threads, growth=_grown(knobs.growth), blend=blend,
         )  # fmt: skip
 
     def start(self, time: float = 0.0) -> Solution[State]:
