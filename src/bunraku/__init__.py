@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .materials import SolidMaterial as SolidMaterial
     from .motion import Animation as Animation
     from .motion import Curve as Curve
+    from .motion import Growth as Growth
     from .motion import Path as Path
     from .motion import RestShapes as RestShapes
     from .rigs import Rig as Rig

@@ -37,7 +37,7 @@ from bunraku.energies import (
 )
 from bunraku.geometry import Lattice, TriMesh, chambers, embed_points, lattice_around, lumped_mass, tet_bar
 from bunraku.materials import MaterialBlend, ShellMaterial, SolidLaw, SolidMaterial
-from bunraku.motion import Curve, RestShapes
+from bunraku.motion import Curve, Growth, RestShapes
 from bunraku.testing import (
     Probe,
     block_surface,
@@ -194,6 +194,9 @@ FIXTURES: dict[str, dict[str, Maker]] = {
     "MembraneEnergy": {
         "elastic": lambda mesh, material, state: Case(Membrane(mesh, material).elastic(0.0), mesh.rest),
         "damped": lambda mesh, material, state: Case(Membrane(mesh, material).at(state, DT)),
+        "grown": lambda mesh, material, state: Case(
+            Membrane(mesh, material, growth=Growth(0.3)).elastic(0.0), 1.3 * mesh.rest
+        ),
         "woven": lambda mesh, material, state: Case(Membrane(mesh, woven(mesh)).elastic(0.0), mesh.rest),
         "woven, damped": lambda mesh, material, state: Case(Membrane(mesh, woven(mesh)).at(state, DT)),
     },
@@ -208,6 +211,9 @@ FIXTURES: dict[str, dict[str, Maker]] = {
         ),
     },
     "BendingEnergy": {
+        "plate, grown": lambda mesh, material, state: Case(
+            Bending(mesh, material, growth=Growth(0.3)).elastic(0.0), 1.3 * mesh.rest
+        ),
         "woven": lambda mesh, material, state: Case(Bending(mesh, woven(mesh)).elastic(0.0), mesh.rest),
         "woven, damped": lambda mesh, material, state: Case(Bending(mesh, woven(mesh)).at(state, DT)),
         "plate": lambda mesh, material, state: Case(Bending(mesh, material).elastic(0.0), mesh.rest),
@@ -226,6 +232,11 @@ FIXTURES: dict[str, dict[str, Maker]] = {
         "neohookean, damped": lambda mesh, material, state: solid("neohookean", 0.4, 0.02),
     },
     "LatticeSolidEnergy": {
+        "corotational, dried": lambda mesh, material, state: Case(
+            LatticeSolid(WEDGE, SolidMaterial(2e4), swelling=Curve.of(-0.2)).elastic(),
+            0.8 * WEDGE.rest,
+            probes=lattice_probes(WEDGE),
+        ),
         "corotational": lambda mesh, material, state: lattice("corotational", 0.3),
         "corotational, hardly compressible": lambda mesh, material, state: lattice("corotational", 0.48),
         "corotational, damped": lambda mesh, material, state: lattice("corotational", 0.4, 0.02),

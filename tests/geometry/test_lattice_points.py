@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import InputError
-from bunraku.geometry import TriMesh, embed_points, fill_evenly, inside_values, lattice_around
+from bunraku.geometry import (
+    TriMesh,
+    embed_points,
+    face_normals,
+    fill_evenly,
+    inside_values,
+    lattice_around,
+    subdivide,
+    tet_bar,
+)
 from bunraku.geometry.enclosing import signed_volume
 from bunraku.geometry.lattice_points import outside
 from bunraku.testing import block_surface, icosphere
@@ -52,7 +61,8 @@ def test_what_is_outside_is_refused_with_how_many_and_how_far() -> None:
     assert outside(FORK, points) == pytest.approx([0.0, 0.04, EIGHTH, 0.012], abs=1e-12)
     with pytest.raises(InputError, match=r"cheek: reaches out of the body \(got '1 of 4 points outside, up to 0\.04 m"):
         embed_points(FORK, points, "cheek")
-    assert len(embed_points(FORK, points[[0, 2, 3]]).owners) == 3
+    beside, inside = embed_points(FORK, np.array([[2.5 * CELL, y, 0.05] for y in (-0.006, EIGHTH)])).owners
+    assert beside == inside
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -93,3 +103,19 @@ def test_values_inside_are_those_of_a_linear_function_and_between_those_on_the_s
     assert found == pytest.approx(points @ affine.T + 0.3, abs=1e-9)
     hat = inside_values(rest[7:8], mesh, np.eye(len(rest)))
     assert hat[0] == pytest.approx(np.eye(len(rest))[7], abs=1e-12)
+
+
+def test_values_inside_are_means_over_what_is_seen_the_nearer_the_more() -> None:
+    """∫ f/|p − x| over all directions, f linear on faces, over the same with f = 1: by the middles of finer faces."""
+    cube = tet_bar((1, 1, 1), (1.0, 1.0, 1.0)).surface()
+    values = np.random.default_rng(6).normal(size=(8, 1))
+    fine, prolongation = subdivide(cube, 5)
+    middles = fine.rest[fine.faces].mean(axis=1)
+    f = np.asarray(prolongation @ values)[fine.faces].mean(axis=1)[:, 0]
+    points = np.array([[0.5, 0.5, 0.5], [0.2, 0.3, 0.6], [0.7, 0.8, 0.25]])
+    normals = face_normals(fine.rest, fine.faces)
+    away = middles - points[:, None]
+    far = np.linalg.norm(away, axis=2)
+    seen = 0.5 * np.einsum("kfi,fi->kf", away, normals) / far**4
+    found = inside_values(points, cube, values)[:, 0]
+    assert found == pytest.approx((seen * f).sum(axis=1) / seen.sum(axis=1), abs=1e-3)

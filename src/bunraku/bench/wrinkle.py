@@ -138,7 +138,11 @@ def pressed(rest: Points, strain: float) -> Points:
 def _measure(row: Printed, mesh: TriMesh, *, recipe: bool, threads: int | None) -> Measured:
     layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
     begin = time.perf_counter()
-    tests = as_many(mesh, row.averages) if recipe else gaussians(mesh, coupling_width(layers, mesh))
+    tests = (
+        as_many(mesh, row.averages)
+        if recipe
+        else gaussians(mesh, float(coupling_width(np.array([layers.wavelength]), mesh)[0]))
+    )
     set_up = time.perf_counter() - begin
     strain = min(_PRESSED * layers.onset, _MOST_PRESSED)
     frames = {round(k / FRAMES, 9): pressed(mesh.rest, strain * k / FRAMES) for k in range(FRAMES + 1)}

@@ -32,7 +32,7 @@ import numpy as np
 from bunraku.contracts import Array, Flags, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import TriMesh, hinges
 from bunraku.materials import MaterialBlend, ShellFields, bending_rigidity
-from bunraku.motion import RestShapes
+from bunraku.motion import Growth, RestShapes
 from bunraku.numerics import Scatter
 
 from .compliance import (
@@ -132,14 +132,14 @@ class Bending:
 
     def __init__(
         self, mesh: TriMesh, material: MaterialBlend, *, plate: bool = True, rigid: Flags | None = None,
-        rest: RestShapes | None = None,
+        rest: RestShapes | None = None, growth: Growth | None = None,
     ) -> None:  # fmt: skip
         """`plate=False` takes independent hinges; `rigid` (f,) marks faces that cannot bend (inside a clamp)."""
         self._rigid = np.zeros(len(mesh.faces), dtype=bool) if rigid is None else rigid
         self._material = material
         self._per_face = plate
         self._hinges = hinges(mesh, every_pair=not plate)
-        self._faces, self._angles = FaceBlend(mesh, rest), HingeBlend(mesh, self._hinges, rest)
+        self._faces, self._angles = FaceBlend(mesh, rest, growth), HingeBlend(mesh, self._hinges, rest)
         self._constant = material.constant and self._faces.constant
         self._first = self._faces.at(0.0)
         self.rest_angles = self._angles.at(0.0)

@@ -2,7 +2,8 @@
 
 The laws are those of `solid.py`, corotational by default (the thesis's rotated linear law, robust to inversion by the
 signed SVD), evaluated at 27 places of each element and once more, very thinly, at 27 of its whole cell where the body
-does not fill it. What of an element is empty has neither mass nor stiffness but for that.
+does not fill it. What of an element is empty has neither mass nor stiffness but for that. Matter that swells or shrinks
+has all its lengths at rest longer or shorter, and so its volume; its mass stays.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from bunraku.geometry import Lattice
 from bunraku.geometry.gradients import own_points
 from bunraku.geometry.lattice import whole_weights
 from bunraku.materials import SolidMaterial
+from bunraku.motion import Curve
 from bunraku.numerics import Scatter
 
 from .lattice_solid_kernels import PLACES, fill_blocks, fill_energies, fill_forces, fill_strains
@@ -99,6 +101,8 @@ class LatticeSolid:
 
     lattice: Lattice
     material: SolidMaterial
+    swelling: Curve | None = None
+    """by which share its lengths at rest are longer, over time; below zero it shrinks"""
     _fixed: LatticeSolidEnergy = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -111,13 +115,18 @@ class LatticeSolid:
         )  # fmt: skip
         object.__setattr__(self, "_fixed", energy)
 
-    def elastic(self) -> LatticeSolidEnergy:
-        """The energy without damping."""
-        return self._fixed
+    def elastic(self, time: float = 0.0) -> LatticeSolidEnergy:
+        """The energy without damping, at a time [s]."""
+        base = self._fixed
+        if self.swelling is None:
+            return base
+        longer = 1.0 + self.swelling.at(time)
+        more = longer**3
+        return replace(base, slopes=base.slopes / longer, volumes=base.volumes * more, least=base.least * more)
 
     def at(self, state: State, dt: float) -> LatticeSolidEnergy:
         """The energy of the step to `state.time + dt`."""
-        base = self._fixed
+        base = self.elastic(state.time + dt)
         if not self.material.stiffness_damping:
             return base
         previous = np.empty_like(base.previous)

@@ -20,7 +20,7 @@ import numpy as np
 from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend
-from bunraku.motion import RestShapes
+from bunraku.motion import Growth, RestShapes
 from bunraku.numerics import Scatter
 
 from .rest import FaceBlend
@@ -84,6 +84,7 @@ class Membrane:
     material: MaterialBlend
     rest: RestShapes | None = None
     """by default the mesh's own"""
+    growth: Growth | None = None
     _fixed: MembraneEnergy = field(init=False, repr=False)
     _blend: FaceBlend = field(init=False, repr=False)
     _weave: Weave = field(init=False, repr=False)
@@ -91,7 +92,7 @@ class Membrane:
     def __post_init__(self) -> None:
         count = len(self.mesh.faces)
         weave = Weave.of(self.mesh, self.material)
-        object.__setattr__(self, "_blend", FaceBlend(self.mesh, self.rest))
+        object.__setattr__(self, "_blend", FaceBlend(self.mesh, self.rest, self.growth))
         rest = self._blend.at(0.0)
         energy = MembraneEnergy(
             self.mesh.faces,

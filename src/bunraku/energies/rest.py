@@ -6,6 +6,7 @@ lengths nor angles see where the shapes lie, so they need not be aligned. Angles
 (−π, π): from a sharp fold to its opposite the rest shape opens, it does not pass through itself.
 A blend of two surfaces is in general no surface (its angles and lengths do not fit together in space): that is a
 shell under internal stress, which settles into the nearest shape.
+A shell that grows has its faces larger at rest, each by itself, and its angles as they were.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from bunraku.contracts import Array, Points, Vector, input_error
 from bunraku.geometry import Hinges, TriMesh, check_physical
-from bunraku.motion import RestShapes
+from bunraku.motion import Growth, RestShapes
 
 from .dihedral import angles
 
@@ -28,8 +29,11 @@ class FaceBlend:
 
     mesh: TriMesh
     rest: RestShapes | None = None
+    growth: Growth | None = None
 
     def __post_init__(self) -> None:
+        if self.growth is not None:
+            self.growth.check(self.mesh.point_count)
         for k, shape in enumerate(() if self.rest is None else self.rest.shapes):
             if shape.shape != self.mesh.rest.shape:
                 raise input_error(
@@ -41,18 +45,21 @@ class FaceBlend:
     @property
     def constant(self) -> bool:
         """Whether the rest shape never changes."""
-        return self.rest is None or self.rest.constant
+        return (self.rest is None or self.rest.constant) and (self.growth is None or self.growth.constant)
 
     @cached_property
     def _squares(self) -> Array:
-        assert self.rest is not None
-        return np.stack([_squared_lengths(shape, self.mesh) for shape in self.rest.shapes])
+        shapes = (self.mesh.rest,) if self.rest is None else self.rest.shapes
+        return np.stack([_squared_lengths(shape, self.mesh) for shape in shapes])
 
     def at(self, time: float) -> TriMesh:
-        """The rest faces at a time [s]: the shell's own mesh, or with rest shapes each face apart in a plane."""
-        if self.rest is None:
+        """The rest faces at a time [s]: the shell's own mesh, or where it changes each face apart in a plane."""
+        if self.rest is None and self.growth is None:
             return self.mesh
-        return _apart(np.tensordot(self.rest.at(time), self._squares, axes=1))
+        squares = self._squares[0] if self.rest is None else np.tensordot(self.rest.at(time), self._squares, axes=1)
+        if self.growth is not None:
+            squares = squares * (1.0 + self.growth.on_faces(time, self.mesh.faces))[:, None] ** 2
+        return _apart(squares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,5 +21,6 @@ from .solid_presets import SolidPreset as SolidPreset
 from .solid_presets import as_solid as as_solid
 from .solid_presets import solid_preset as solid_preset
 from .wrinkling import SkinOnSoft as SkinOnSoft
+from .wrinkling import VaryingSkin as VaryingSkin
 from .wrinkling import ratio_for as ratio_for
 from .wrinkling import thickness_for as thickness_for

@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bunraku.contracts import input_error, is_between
+from bunraku.contracts import Vector, input_error, is_between
+
+from .laws import bending_rigidity
+from .shell import ShellFields
 
 _LARGEST = 1e12
 
@@ -76,6 +79,42 @@ class SkinOnSoft:
     @property
     def slope(self) -> float:
         """b = D k_c² [N/m]: with it K + b k² has the value and the slope of Ē_q k/2 at k_c."""
+        return self.rigidity * self.wave_number**2
+
+
+@dataclass(frozen=True, eq=False)
+class VaryingSkin:
+    """A skin whose thickness and stiffness differ from face to face, and what it is on; all else as of `SkinOnSoft`."""
+
+    fields: ShellFields
+    """of the skin, on f faces"""
+    under: float
+    """Young's modulus of the interior, E_q [Pa]"""
+    poisson_under: float
+
+    @property
+    def rigidity(self) -> Vector:
+        """(f,) D [N·m]"""
+        return bending_rigidity(self.fields.young, self.fields.poisson, self.fields.thickness)
+
+    @property
+    def wave_number(self) -> Vector:
+        """(f,) k_c = (Ē_q/4D)^⅓ [1/m]"""
+        return (self.under / (1.0 - self.poisson_under**2) / (4.0 * self.rigidity)) ** (1.0 / 3.0)
+
+    @property
+    def wavelength(self) -> Vector:
+        """(f,) λ [m]"""
+        return 2.0 * math.pi / self.wave_number
+
+    @property
+    def lift(self) -> Vector:
+        """(f,) K [N/m³]"""
+        return self.rigidity * self.wave_number**4
+
+    @property
+    def slope(self) -> Vector:
+        """(f,) b [N/m]"""
         return self.rigidity * self.wave_number**2
 
 

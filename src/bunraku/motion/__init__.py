@@ -6,6 +6,7 @@ from .curve import EASES as EASES
 from .curve import Curve as Curve
 from .curve import CurveLike as CurveLike
 from .curve import ease as ease
+from .growth import Growth as Growth
 from .path import FURTHEST_TURN as FURTHEST_TURN
 from .path import HOLDS as HOLDS
 from .path import Hold as Hold

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from bunraku.contracts import Array, Integers, Sparse, input_error, is_between, need, whole_number
+from bunraku.contracts import Array, Integers, Sparse, Vector, input_error, is_between, need, whole_number
 from bunraku.geometry import TriMesh, edges
 
 from .regions import warn_of_edges
@@ -16,27 +16,44 @@ _REACH = 3.0  # standard deviations after which a Gaussian counts as zero
 _MOST = 20_000
 
 
-def gaussians(guide: TriMesh, width: float, *, seed: int = 0, shell: TriMesh | None = None) -> TestFunctions:
+def gaussians(
+    guide: TriMesh, width: float | Vector, *, seed: int = 0, shell: TriMesh | None = None
+) -> TestFunctions:  # fmt: skip
     """Overlapping bumps `width` [m] across (two standard deviations), a width apart; `shell` as in `clusters`.
+
+    A width (n,) for each vertex makes them small in some places and large in others.
 
     Distances run along edges, so a bump on an arm does not reach the body beside it. Together the bumps
     are one everywhere: as a scale to obey they stand between regions with sharp borders and the guide's own hats.
     """
     need(TriMesh, "guide", guide, remedy="guide.mesh")
-    if not is_between(width, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
+    many = _widths(guide, width) if isinstance(width, np.ndarray) and width.ndim else None
+    if many is None and not is_between(width, np.nextafter(0.0, 1.0), np.finfo(np.float64).max):
         raise input_error("the width of test functions must be a length above zero", got=repr(width))
-    warn_of_edges("width", float(width), guide)
-    graph = _edge_graph(guide)
-    centres = _spread(graph, guide, float(width), seed)
-    values = _bumps(graph, centres, 0.5 * float(width))
+    warn_of_edges("width", float(np.median(width)), guide)
+    graph, wide = _edge_graph(guide, many), 1.0 if many is not None else float(width)
+    centres = _spread(graph, guide, wide, seed)
+    values = _bumps(graph, centres, 0.5 * wide)
     identity = sparse.eye_array(guide.point_count, format="csr")
     return TestFunctions(values, values, identity).carried(guide, shell)
 
 
-def _edge_graph(mesh: TriMesh) -> Sparse:
-    """(n, n) edge lengths at rest [m]."""
+def _widths(mesh: TriMesh, width: Vector) -> Vector:
+    """(n,) one a vertex, checked."""
+    if width.shape != (mesh.point_count,) or not (np.isfinite(width) & (width > 0.0)).all():
+        raise input_error(
+            "the widths of test functions must be lengths above zero, one a vertex", where="width",
+            got=f"shape {width.shape}", allowed=f"({mesh.point_count},)",
+        )  # fmt: skip
+    return width
+
+
+def _edge_graph(mesh: TriMesh, widths: Vector | None) -> Sparse:
+    """(n, n) edge lengths at rest [m]; over the widths (n,) at their ends, if these differ."""
     found = edges(mesh.faces).vertices
     lengths = np.linalg.norm(mesh.rest[found[:, 1]] - mesh.rest[found[:, 0]], axis=1)
+    if widths is not None:
+        lengths = lengths / widths[found].mean(axis=1)
     shape = (mesh.point_count, mesh.point_count)
     return sparse.csr_array((lengths, (found[:, 0], found[:, 1])), shape=shape)
 

@@ -15,7 +15,7 @@ from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Ma
 from bunraku.energies import Contraction, GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
 from bunraku.materials import SolidMaterial
-from bunraku.motion import Animation
+from bunraku.motion import Animation, Curve
 
 from .followed import Followed
 from .handles import Handle, Held
@@ -111,6 +111,8 @@ class LatticeInterior:
     threads: int | None = None
     followed: Followed | None = None
     muscles: Sequence[Muscle] = ()
+    swelling: Curve | None = None
+    """as for `LatticeSolid`"""
 
     @property
     def surface(self) -> TriMesh:
@@ -178,7 +180,7 @@ class LatticeInterior:
     def elastic(self) -> tuple[EnergySource, ...]:
         """What makes the nodes a soft body, muscles included, but for gravity."""
         damping = PointDamping(self.material.mass_damping * self.own_mass)
-        return LatticeSolid(self.lattice, self.material), damping, *self.contractions
+        return LatticeSolid(self.lattice, self.material, self.swelling), damping, *self.contractions
 
     def conditions(self, masses: Vector) -> tuple[LinearConstraint, ...]:
         """Of the nodes, of masses (n,) [kg]."""

@@ -10,7 +10,7 @@ import numpy as np
 from bunraku.contracts import Vector, input_error
 from bunraku.geometry import Lattice, TriMesh, check_physical, first_few, lattice_around
 from bunraku.materials import SolidMaterial
-from bunraku.motion import Animation
+from bunraku.motion import Animation, Curve
 
 from .followed import SPACING, Followed
 from .handles import Handle
@@ -41,8 +41,10 @@ class Given:
 
 def interior_of(given: Given, knobs: WrinkleSettings, skin_mass: Vector) -> Interior:
     """Refused where what was said does not go together; `skin_mass` (n,) of the skin's vertices [kg]."""
+    swelling = Curve.of(knobs.swelling)
+    swells = bool(swelling.values.any())
     if isinstance(given.body, Animation) and given.cell is None and not knobs.two_way:
-        return _as_it_is(given, given.body)
+        return _as_it_is(given, given.body, swells)
     followed = None
     if isinstance(given.body, Animation):
         _check_followed(given, given.body, knobs)
@@ -53,17 +55,19 @@ def interior_of(given: Given, knobs: WrinkleSettings, skin_mass: Vector) -> Inte
         lattice = given.lattice(given.body)
     return LatticeInterior(
         lattice, given.material, given.handles, np.array(knobs.gravity), skin_mass, knobs.threads, followed,
-        given.muscles,
+        given.muscles, swelling if swells else None,
     )  # fmt: skip
 
 
-def _as_it_is(given: Given, body: Animation) -> AnimatedInterior:
-    said = {"handles": bool(given.handles), "muscles": bool(given.muscles), "degree": given.degree != 2}
+def _as_it_is(given: Given, body: Animation, swells: bool) -> AnimatedInterior:
+    said = {
+        "handles": bool(given.handles), "muscles": bool(given.muscles), "swelling": swells, "degree": given.degree != 2
+    }  # fmt: skip
     if any(said.values()):
         raise input_error(
             "an animated body is where its animation has it",
             where=", ".join(name for name, is_said in said.items() if is_said),
-            remedy="leave handles, muscles and degree out, give it a cell, or give the mesh alone: body.mesh",
+            remedy="leave handles, muscles, swelling and degree out, give it a cell, or give the mesh alone: body.mesh",
         )  # fmt: skip
     check_physical(body.mesh)
     body.check("body")

@@ -10,7 +10,7 @@ import numpy as np
 from bunraku.contracts import Vector, input_error, is_between
 from bunraku.direction.knobs import check_substeps, direction, whole
 from bunraku.geometry import TriMesh, edges
-from bunraku.materials import SkinOnSoft
+from bunraku.motion import CurveLike, Growth
 
 GRAVITY = (0.0, -9.81, 0.0)
 SPACING = 2.5
@@ -19,9 +19,9 @@ _LEAST_EDGES = 4.0
 """of the mesh, at least: a skin too coarse for its waves is not tied to its interior vertex by vertex"""
 
 
-def coupling_width(layers: SkinOnSoft, mesh: TriMesh) -> float:
-    """[m] between what is coupled on average, where nothing is said."""
-    return max(SPACING * layers.wavelength, _LEAST_EDGES * median_edge(mesh))
+def coupling_width(wavelengths: Vector, mesh: TriMesh) -> Vector:
+    """(n,) [m] between what is coupled on average, where nothing is said, by how long waves are (n,) [m]."""
+    return np.maximum(SPACING * wavelengths, _LEAST_EDGES * median_edge(mesh))
 
 
 def median_edge(mesh: TriMesh) -> float:
@@ -49,12 +49,18 @@ class WrinkleSettings:
     waves are"""
     two_way: bool | None = None
     """whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics"""
+    growth: CurveLike | Growth = 0.0
+    """by which share the skin's lengths at rest grow over time; below zero it shrinks"""
+    swelling: CurveLike = 0.0
+    """by which share the interior's do; below zero it dries"""
     threads: int | None = None
     """None takes all cores"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", direction("gravity", self.gravity))
         check_substeps(self.substeps)
+        object.__setattr__(self, "growth", Growth.of(self.growth))
+        object.__setattr__(self, "swelling", Growth(self.swelling, name="swelling").amount)
         whole("threads", self.threads, or_none=True)
         for name, low, high, unit in (("duration", 1e-6, 1e5, "s"), ("rate", 1e-3, 1e5, "frames a second")):
             if not is_between(getattr(self, name), low, high):

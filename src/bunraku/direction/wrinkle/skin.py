@@ -19,7 +19,10 @@ from bunraku.direction.track.test_functions import TestFunctions
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.energies import Bending, Foundation, Membrane
 from bunraku.geometry import TriMesh, lumped_mass
-from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft
+from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, VaryingSkin
+from bunraku.motion import Growth
+
+from .varying import areal_masses
 
 Places = Callable[[float], Points]
 """time [s] → (n, 3) where the interior has the skin's points [m]"""
@@ -45,6 +48,10 @@ class Skin:
     density: float = 1000.0
     """[kg/m³] of the skin: it weighs the averages, and nothing else"""
     threads: int | None = None
+    growth: Growth | None = None
+    """of its lengths at rest, the interior's staying as they are"""
+    blend: MaterialBlend | None = None
+    """its materials on every face, where they differ; `layers` has then those with the shortest waves"""
 
     def at(self, time: float, before: Points | None = None) -> Solution[State]:
         """In balance at a time [s]; `before` (n, 3) [m] is how the search begins, else where the interior is."""
@@ -72,21 +79,37 @@ class Skin:
     @cached_property
     def elastic(self) -> tuple[EnergySource, ...]:
         """What makes it a thin elastic sheet."""
-        material = ShellMaterial(self.layers.young, self.layers.poisson, self.layers.thickness, self.density)
-        blend = MaterialBlend.uniform(material, len(self.mesh.faces))
-        return Membrane(self.mesh, blend), Bending(self.mesh, blend)
+        layers, blend = self.layers, self.blend
+        if blend is None:
+            material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
+            blend = MaterialBlend.uniform(material, len(self.mesh.faces))
+        return Membrane(self.mesh, blend, growth=self.growth), Bending(self.mesh, blend, growth=self.growth)
 
     @property
     def resistance(self) -> tuple[Vector, Vector]:
         """K [N/m³] and b [N/m] of what is under each face (f,)."""
-        lift, slope = (np.full(len(self.mesh.faces), one) for one in (self.layers.lift, self.layers.slope))
+        layers = self.layers
+        if self.blend is not None:
+            varying = VaryingSkin(self.blend.at(0.0), layers.under, layers.poisson_under)
+            return varying.lift, varying.slope
+        lift, slope = (np.full(len(self.mesh.faces), one) for one in (layers.lift, layers.slope))
         return lift, slope
+
+    @property
+    def thickest(self) -> float:
+        """[m]"""
+        return self.layers.thickness if self.blend is None else float(self.blend.at(0.0).thickness.max())
+
+    @property
+    def areal_mass(self) -> Vector | float:
+        """[kg/m²], of each face (f,) where they differ."""
+        return self.density * self.layers.thickness if self.blend is None else areal_masses(self.blend)
 
     @cached_property
     def _system(self) -> System:
         mesh = self.mesh
         under = (Foundation(mesh, *self.resistance, self.places),) if self.foundation else ()
-        mass = Mass(lumped_mass(mesh, self.density * self.layers.thickness))
+        mass = Mass(lumped_mass(mesh, self.areal_mass))
         return System(mass, (*self.elastic, *under), tuple(self._conditions(mass)))
 
     def _conditions(self, mass: Mass) -> list[LinearConstraint]:

@@ -15,8 +15,8 @@ from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.direction.track import gaussians
 from bunraku.geometry import TriMesh, lumped_mass
-from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
-from bunraku.motion import Animation
+from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
+from bunraku.motion import Animation, CurveLike, Growth
 from bunraku.numerics import use_threads
 
 from .handles import Handle
@@ -26,6 +26,7 @@ from .muscles import Muscle
 from .settings import GRAVITY, WrinkleSettings, coupling_width, median_edge
 from .skin import Skin
 from .two_way import TwoWay
+from .varying import blended, vertex_wavelengths
 from .wrinkling import Wrinkled, WrinkleReport, Wrinkling
 
 _log = logging.getLogger(__name__)
@@ -38,12 +39,13 @@ _STIFFER = 10.0
 
 
 def wrinkle(
-    body: TriMesh | Animation, *, skin: ShellMaterial | str | Mapping[str, Any],
+    body: TriMesh | Animation, *, skin: ShellMaterial | MaterialBlend | str | Mapping[str, Any],
     interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
     handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), duration: float | None = None,
     rate: float | None = None,
     gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
-    degree: int = 2, two_way: bool | None = None, contact: Contact | bool | None = None, threads: int | None = None,
+    growth: CurveLike | Growth = 0.0, swelling: CurveLike = 0.0, degree: int = 2, two_way: bool | None = None,
+    contact: Contact | bool | None = None, threads: int | None = None,
 ) -> Take:  # fmt: skip
     """Run a shot of a wrinkling skin in memory.
 
@@ -51,7 +53,8 @@ def wrinkle(
         body: a closed fine mesh at rest, whose inside becomes a soft interior on a coarse lattice; or an animation
             of one (a character, a face, a take). That is the interior's motion as it is; with a `cell` or `two_way` a
             lattice follows it on average and gives way to its skin.
-        skin: its material, with a thickness: a `ShellMaterial`, a preset's name or a preset with changes.
+        skin: its material, with a thickness: a `ShellMaterial`, a preset's name or a preset with changes;
+            a `MaterialBlend` of several has it thicker or stiffer in places.
         interior: what it is on: a `SolidMaterial`, a preset's name ("foam", "flesh" …) or a preset with changes.
         cell: [m] of the lattice; None: a tenth of the body's size.
         handles: parts of the surface that are taken somewhere. Without any the body falls.
@@ -64,6 +67,10 @@ def wrinkle(
             no less than four edges of the mesh.
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
             the materials demand.
+        growth: by which share the skin's lengths at rest grow on a body that does not, over time [s]; below zero it
+            shrinks; a `Growth` has a map of the vertices too.
+        swelling: by which share the interior's lengths at rest grow over time; below zero it dries, and its skin is
+            too large for it.
         degree: 2, quadratic B-splines; 1, trilinear cells, which show as kinks.
         two_way: whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics.
         contact: True or a `Contact`: the skin does not pass through itself or obstacles. It needs two ways.
@@ -77,8 +84,8 @@ def wrinkle(
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
-        "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "threads": threads,
-        "two_way": two_way,
+        "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "growth": growth,
+        "swelling": swelling, "two_way": two_way, "threads": threads,
     }  # fmt: skip
     job = wrinkling_job(
         body, skin=skin, interior=interior, cell=cell, handles=handles, muscles=muscles, degree=degree,
@@ -97,38 +104,50 @@ def wrinkling_job(
     """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
     given = body.mesh if isinstance(body, Animation) else body
     need(TriMesh, "body", given, remedy="a TriMesh, or an Animation of one")
-    outside, inside = as_material(skin), as_solid(interior)
-    layers = _layers(outside, inside)
+    inside, blend = as_solid(interior), blended(skin, given)
+    outside = [as_material(skin)] if blend is None else blend.materials
+    layers = min((_layers(one, inside) for one in outside), key=lambda one: one.wavelength)
     knobs = _knobs(body, duration, rate, settings)
     use_threads(knobs.threads)
     times = _times(body, knobs, rate)
     warnings = [*_warnings(layers, given), *_late(body, times)]
     for sentence in warnings:
         _log.warning("%s", sentence)
-    mass = lumped_mass(given, outside.areal_mass)
     moved = listed(Handle, "handles", handles), listed(Muscle, "muscles", muscles)
-    under = interior_of(Given(body, inside, cell, *moved, degree), knobs, mass)
-    spacing = coupling_width(layers, given) if knobs.spacing is None else float(knobs.spacing)
-    density = outside.areal_mass / outside.thickness
-    on_it = Skin(
-        given, layers, lambda time: given.rest, gaussians(given, spacing), knobs.foundation, density=density,
-        threads=knobs.threads,
-    )  # fmt: skip
+    waves = np.full(given.point_count, layers.wavelength) if blend is None else vertex_wavelengths(given, blend, layers)
+    spacing = coupling_width(waves, given) if knobs.spacing is None else np.full(len(waves), float(knobs.spacing))
+    on_it = _skin(given, layers, outside[0].areal_mass / outside[0].thickness, blend, spacing, knobs)
+    under = interior_of(Given(body, inside, cell, *moved, degree), knobs, lumped_mass(given, on_it.areal_mass))
     wrinkled = _wrinkled(under, on_it, knobs, as_contact(contact))
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
-        "edges_a_wave": layers.wavelength / median_edge(given), "spacing": spacing, "regions": on_it.tests.count,
-        "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings, **under.facts(),
+        "edges_a_wave": layers.wavelength / median_edge(given), "spacing": float(np.median(spacing)),
+        "regions": on_it.tests.count, "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings, **under.facts(),
     }  # fmt: skip
+    if blend is not None:
+        facts["wavelengths"] = [float(waves.min()), float(waves.max())]
     start = wrinkled.start(float(times[0]))
     return Job(given, times, knobs.substeps, start.value, wrinkled, WrinkleReport(wrinkled, start), facts)
+
+
+def _skin(
+    mesh: TriMesh, layers: SkinOnSoft, density: float, blend: MaterialBlend | None, spacing: Vector,
+    knobs: WrinkleSettings,
+) -> Skin:  # fmt: skip
+    """The skin of a body, coupled to it at a spacing (n,) [m]."""
+    growth, alike = Growth.of(knobs.growth), float(spacing[0])
+    tests = gaussians(mesh, alike if (spacing == alike).all() else spacing)
+    return Skin(
+        mesh, layers, lambda time: mesh.rest, tests, knobs.foundation, density=density,
+        threads=knobs.threads, growth=growth if growth.amount.values.any() else None, blend=blend,
+    )  # fmt: skip
 
 
 def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Contact | None) -> Wrinkled:
     """One way or two."""
     if isinstance(under, LatticeInterior) and knobs.two_way is not False:
         if contact is not None and contact.thickness is None:
-            contact = replace(contact, thickness=skin.layers.thickness)
+            contact = replace(contact, thickness=skin.thickest)
         return TwoWay(under, skin, contact)
     if contact is not None:
         raise input_error(
