@@ -22,6 +22,7 @@ from bunraku.geometry import TetMesh, check_tets, tet_gradients, tet_laplacian
 from bunraku.geometry.gradients import own_points
 from bunraku.numerics import Scatter, choose, upper_triangle
 
+from .warp_along_kernels import fill_along
 from .warp_kernels import fill_numbers, fill_pushes, fill_rows
 
 ONE_THREAD = 4096
@@ -101,6 +102,16 @@ class Warp:
     def displacements(self, u: Array) -> Array:
         """W(u) [m]."""
         return self.integrated(self._pushes(0, u), u)
+
+    def along(self, u: Array, directions: Array) -> Array:
+        """(r, n) how far displacements u (r, n, 3), warped, go along a direction (3,) each, of (r, 3) [m]."""
+        asked = np.empty(u.shape[:2])
+        fill_along(own_points(u), own_points(directions), self.mesh.tets, self.gradients, self.volumes, asked)
+        solved = self.solve(asked)
+        if self.means.shape[0]:
+            wanted = np.einsum("rni,ri->rn", u, directions) - solved
+            solved += (self.spread @ (self.means @ wanted.T)).T
+        return solved
 
     def velocities(self, u: Array, v: Array) -> Array:
         """DW(u) v [m/s]: how the vertices move where u changes at v; one u (n, 3) may stand for many v."""

@@ -227,7 +227,7 @@ class _Run:
         self.saddles, self.iterations = self.saddles + 1, self.iterations + 1
         for _ in range(_SADDLE_TRIES):
             best = max((self._try(side * length * along) for side in (1.0, -1.0)), key=self._won)
-            if self._won(best) >= -0.1 * bend * length**2:
+            if self._won(best) >= -0.1 * bend * length**2 and best.finite:
                 self._go(best, False, False)
                 self._before = self.damping = 0.0
                 return True
@@ -246,7 +246,7 @@ class _Run:
         won = self._won(trial)
         learns = self.problem.bend is None and trial.finite
         curved = self._learn(trial, step, won, promise) if learns else False
-        if not won >= _ENOUGH * max(promise, 0.0) - blur:
+        if not won >= _ENOUGH * max(promise, 0.0) - blur or not trial.finite:
             self._shorten(step)
             trial = self.point
         else:
@@ -310,7 +310,7 @@ class _Run:
     def _best_end(self, step: SquaresStep, promise: float, blur: float) -> SquaresPoint:
         """The end of a step, or of the corrected step where that is better."""
         trial = self._try(step.z)
-        if not trial.finite or self._won(trial) >= 0.5 * promise - blur:
+        if not trial.countable or self._won(trial) >= 0.5 * promise - blur:
             return trial
         again = self.model.correction(step, trial, self.damping)
         unit = self.model.unit
@@ -320,7 +320,7 @@ class _Run:
 
     def _won(self, trial: SquaresPoint) -> float:
         """By how much the merit is lower there."""
-        if not trial.finite:
+        if not trial.countable:
             return -np.inf
         return self.point.elastic - trial.elastic + self._tension(self.point) - self._tension(trial)
 
@@ -347,7 +347,7 @@ class _Run:
 
     def _try(self, step: Vector) -> SquaresPoint:
         self.evaluations += 1
-        return self.problem.at(self.point.z + step)
+        return self.problem.trial(self.point.z + step)
 
     def solution(self, outcome: Outcome) -> Solution[Vector]:
         """What was reached."""

@@ -52,6 +52,8 @@ class SquaresProblem:
     """z (n,) → r (m,) alone, where that costs less"""
     rounding: Vector | None = None
     """(m,) how far rows are off by rounding, as differences of large numbers are; None: not at all"""
+    slopes: Callable[[Vector], Array] | None = None
+    """z (n,) → the Jacobian (m, n) alone, where that costs less"""
 
     def __post_init__(self) -> None:
         count = len(self.linear)
@@ -80,15 +82,18 @@ class SquaresProblem:
         found = self.rows(z)[0] if self.values is None else self.values(z)
         return found[~self.hard], found[self.hard]
 
-    def point(self, z: Vector, residual: Vector, jacobian: Array) -> SquaresPoint:
-        """The same where rows (m,) and their Jacobian (m, n) at z are known already."""
+    def trial(self, z: Vector) -> SquaresPoint:
+        """The same, its Jacobian only once it is asked for, where rows alone cost less."""
+        return self.at(z) if self.values is None or self.bend is None else self.point(z, self.values(z), None)
+
+    def point(self, z: Vector, residual: Vector, jacobian: Array | None) -> SquaresPoint:
+        """The same where rows (m,), and perhaps their Jacobian (m, n), at z are known already."""
         soft, weights = ~self.hard, self.weights[~self.hard]
-        pushed, elastic = weights * residual[soft], self.hessian @ z
-        terms = 0.5 * float(z @ elastic), float(self.linear @ z), 0.5 * float(pushed @ residual[soft])
-        gradient = elastic + self.linear + jacobian[soft].T @ pushed
+        kept, elastic = residual[soft], self.hessian @ z
+        terms = 0.5 * float(z @ elastic), float(self.linear @ z), 0.5 * float((weights * kept) @ kept)
         return SquaresPoint(
-            z, terms[0] + terms[1], sum(terms), sum(map(abs, terms)), gradient, residual[self.hard],
-            jacobian[self.hard], residual[soft], jacobian[soft], weights, (residual, jacobian),
+            self, z, elastic, terms[0] + terms[1], sum(terms), sum(map(abs, terms)), residual[self.hard], kept, weights,
+            residual, jacobian,
         )  # fmt: skip
 
 
@@ -96,27 +101,59 @@ class SquaresProblem:
 class SquaresPoint:
     """A place z and what the problem says there."""
 
+    problem: SquaresProblem
     z: Vector
+    pull: Vector
+    """(n,) H z"""
     elastic: float
     """½ zᵀ H z + h·z"""
     value: float
     """what is minimised"""
     terms: float
     """sum of the terms of `value`, each without its sign"""
-    gradient: Vector
-    """(n,) of `value`"""
     missed: Vector
     """(e,) hard rows"""
-    conditions: Array
-    """(e, n) their Jacobian"""
     residual: Vector
     """(m − e,) soft rows"""
-    jacobian: Array
-    """(m − e, n) their Jacobian"""
     weights: Vector
     """(m − e,)"""
-    rows: tuple[Vector, Array]
-    """all of them, and their Jacobian"""
+    values: Vector
+    """(m,) all rows"""
+    known: Array | None
+    """(m, n) their Jacobian, where it is known already"""
+
+    @cached_property
+    def slopes(self) -> Array:
+        """(m, n) the Jacobian of all rows."""
+        if self.known is not None:
+            return self.known
+        problem = self.problem
+        return problem.rows(self.z)[1] if problem.slopes is None else problem.slopes(self.z)
+
+    @property
+    def rows(self) -> tuple[Vector, Array]:
+        """All of them, and their Jacobian."""
+        return self.values, self.slopes
+
+    @cached_property
+    def conditions(self) -> Array:
+        """(e, n) the Jacobian of hard rows."""
+        return self.slopes[self.problem.hard]
+
+    @cached_property
+    def jacobian(self) -> Array:
+        """(m − e, n) the Jacobian of soft rows."""
+        return self.slopes[~self.problem.hard] if self.problem.hard.any() else self.slopes
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """(n,) of `value`"""
+        return self.pull + self.problem.linear + self.jacobian.T @ (self.weights * self.residual)
+
+    @property
+    def countable(self) -> bool:
+        """Whether the value, and what is missed, are numbers."""
+        return bool(np.isfinite(self.value) and np.isfinite(self.missed).all())
 
     def weighted(self, problem: SquaresProblem) -> SquaresPoint:
         """The same place in a problem with other weights."""
@@ -125,13 +162,7 @@ class SquaresPoint:
     @property
     def finite(self) -> bool:
         """Whether every number is one."""
-        return bool(
-            np.isfinite(self.value)
-            and np.isfinite(self.gradient).all()
-            and np.isfinite(self.missed).all()
-            and np.isfinite(self.conditions).all()
-            and np.isfinite(self.jacobian).all()
-        )
+        return self.countable and bool(np.isfinite(self.gradient).all() and np.isfinite(self.slopes).all())
 
     def bend(self, other: SquaresPoint, forces: SquaresForces) -> Vector:
         """(n,) by how much the rows' curvature alone changes the Lagrangian's gradient on the way to another point."""

@@ -96,6 +96,11 @@ class Reduced:
         u = self.modes.displacements(q)
         return self.warp.displacements(u) if self.warped else u
 
+    def along(self, q: Array, directions: Array) -> Array:
+        """(r, n) how far vertices go along a direction (3,) each, of (r, 3), at modal coordinates (r, d) [m]."""
+        u = self.modes.displacements(q)
+        return self.warp.along(u, directions) if self.warped else np.einsum("rni,ri->rn", u, directions)
+
     def velocities(self, q: Array, v: Array) -> Array:
         """How fast vertices move where q changes at v [m/s]."""
         rate = self.modes.displacements(v)
