@@ -13,7 +13,7 @@ import numpy as np
 
 from bunraku.contracts import Array, Points, Vector
 
-from .bend_kernels import fill_bends, fill_mode_numbers
+from .bend_kernels import SLOTS, fill_bends, fill_mode_numbers
 from .groups import Groups
 
 
@@ -49,8 +49,8 @@ class Bends:
     def joined(
         self, q: Vector, v: Vector, still: Points | None, moving: Points | None, *, mixed: bool
     ) -> tuple[Array, Array | None]:
-        """(d, d) the Hessian by q of what pulls (k, 3) on places, and others on velocities, pull at where q (d,) changes
-        at v (d,); and, where it is asked for, (d, d) that of velocities by q and by v."""
+        """(d, d) the Hessian by q of what pulls (k, 3) on places, and others on velocities, pull at where q (d,)
+        changes at v (d,); and, where it is asked for, (d, d) that of velocities by q and by v."""
         return self._summed(q, still, moving, v, mixed=mixed and moving is not None)
 
     def _summed(
@@ -58,16 +58,17 @@ class Bends:
     ) -> tuple[Array, Array | None]:
         given, modes, none = self.groups, len(q), np.zeros((0, 3))
         flat = self.basis.reshape(-1, modes)
-        u, half = (flat @ q).reshape(-1, 3), np.empty_like(self.turns)
+        u, slots = (flat @ q).reshape(-1, 3), min(SLOTS, len(given.tets))
         speed = u if moving is None else (flat @ v).reshape(-1, 3)
-        other = np.empty_like(self.turns) if mixed else np.empty((0, 3, modes))
+        own, other = np.empty((slots, modes, modes)), np.empty((slots if mixed else 0, modes, modes))
         fill_bends(
             u, speed, given.tets, given.gradients, given.volumes, given.places, none if still is None else still,
-            none if moving is None else moving, self.turns, self.stretches, half, other,
+            none if moving is None else moving, self.turns, self.stretches, own, other,
         )  # fmt: skip
-        return self._product(half), self._product(other) if mixed else None
+        return _whole(own), _whole(other) if mixed else None
 
-    def _product(self, half: Array) -> Array:
-        modes = half.shape[2]
-        found = self.turns.reshape(-1, modes).T @ half.reshape(-1, modes)
-        return found + found.T
+
+def _whole(sums: Array) -> Array:
+    """(d, d) of halves (s, d, d)."""
+    found = sums.sum(axis=0)
+    return found + found.T

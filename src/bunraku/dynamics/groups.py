@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.contracts import Array, Integers, Points, Vector
 
@@ -24,7 +25,7 @@ class Links:
     """(Σ vertices of groups + 1,) where the pairs of each begin"""
     columns: Integers
     """(p,) the other vertex of a pair, of the body"""
-    slots: Integers
+    slots: NDArray[np.int32]
     """(m, 16) the pairs of corners a, b of each tetrahedron, at 4 a + b, from its group's first on"""
     most: int
     """pairs of the largest group"""
@@ -67,7 +68,7 @@ class Groups:
     def links(self) -> Links:
         """Pairs of vertices that a tetrahedron of their group has."""
         most, counts = self.most, np.diff(self.vertex_starts)
-        slots, indptr = np.empty((len(self.tets), 16), dtype=np.int64), np.zeros(len(self.vertices) + 1, dtype=np.int64)
+        slots, indptr = np.empty((len(self.tets), 16), dtype=np.int32), np.zeros(len(self.vertices) + 1, dtype=np.int64)
         columns = np.empty(int(np.minimum(counts**2, 16 * np.diff(self.starts)).sum()), dtype=np.int64)
         link_groups(self.local, self.starts, self.vertices, self.vertex_starts, most, slots, indptr, columns)
         return Links(indptr, columns[: indptr[-1]].copy(), slots, int(np.diff(indptr[self.vertex_starts]).max()))

@@ -91,10 +91,13 @@ class Observed:
         weights = np.ascontiguousarray(solved[:, groups.vertices])
         modes = basis.shape[2]
         mean = (warp.means @ basis.reshape(len(basis), 3 * modes)).reshape(-1, 3 * modes)
-        return cls(
+        found = cls(
             _padded(basis), rows, shapes, seen @ warp.mesh.rest,
             (carried @ mean).reshape(len(seen), 3, modes), groups, weights,
         )  # fmt: skip
+        if len(weights) > BACKWARDS:  # a part of the set-up, not of the first search
+            _ = found._across, groups.links
+        return found
 
     @property
     def rows(self) -> int:

@@ -97,29 +97,33 @@ def _second_blocks(bent, turn, pulled, gradients, volume, turns, pulls, first, b
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _add_blocks(matrix, slots, t, whole, blocks):
-    """Adds what element t asks, (9, 9) `matrix` as of `_first_blocks`, to the group's blocks of pairs of vertices.
-
-    `whole` (4, 9) is scratch: the first corner asks, and moves, against all others.
-    """
-    for b in range(4):
-        for i in range(9):
-            whole[b, i] = 0.0
-    for a in range(3):
-        zero = slots[t, 4 * a + 4]
-        for b in range(3):
-            near = slots[t, 4 * a + b + 5]
-            for i in range(3):
-                for k in range(3):
-                    value = matrix[3 * a + i, 3 * b + k]
-                    blocks[near, 3 * i + k] += value
-                    blocks[zero, 3 * i + k] -= value
-                    whole[b + 1, 3 * i + k] -= value
-                    whole[0, 3 * i + k] += value
-    for b in range(4):
-        near = slots[t, b]
-        for i in range(9):
-            blocks[near, i] += whole[b, i]
+def _add_blocks(matrix, slots, t, blocks):
+    """Adds what element t asks, (9, 9) `matrix` as of `_first_blocks`, to the group's blocks of pairs of vertices: the
+    first corner asks, and moves, against all others."""
+    for i in range(3):
+        for k in range(3):
+            at = 3 * i + k
+            m0, m1, m2 = matrix[i, k], matrix[i, 3 + k], matrix[i, 6 + k]
+            m3, m4, m5 = matrix[3 + i, k], matrix[3 + i, 3 + k], matrix[3 + i, 6 + k]
+            m6, m7, m8 = matrix[6 + i, k], matrix[6 + i, 3 + k], matrix[6 + i, 6 + k]
+            first, second, third = m0 + m1 + m2, m3 + m4 + m5, m6 + m7 + m8
+            zero = first + second + third
+            blocks[slots[t, 0], at] += zero
+            blocks[slots[t, 1], at] -= m0 + m3 + m6
+            blocks[slots[t, 2], at] -= m1 + m4 + m7
+            blocks[slots[t, 3], at] -= m2 + m5 + m8
+            blocks[slots[t, 4], at] -= first
+            blocks[slots[t, 5], at] += m0
+            blocks[slots[t, 6], at] += m1
+            blocks[slots[t, 7], at] += m2
+            blocks[slots[t, 8], at] -= second
+            blocks[slots[t, 9], at] += m3
+            blocks[slots[t, 10], at] += m4
+            blocks[slots[t, 11], at] += m5
+            blocks[slots[t, 12], at] -= third
+            blocks[slots[t, 13], at] += m6
+            blocks[slots[t, 14], at] += m7
+            blocks[slots[t, 15], at] += m8
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -160,7 +164,7 @@ def fill_observed(
             np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)),
         )  # fmt: skip
         own, along, flat, turn, pushed = np.empty(9), np.empty(9), np.empty(9), np.empty(3), np.empty((4, 3))
-        turns, first, second, whole = np.empty((3, 3, 3)), np.empty((9, 9)), np.empty((9, 9)), np.empty((4, 9))
+        turns, first, second = np.empty((3, 3, 3)), np.empty((9, 9)), np.empty((9, 9))
         blocks, bends = np.empty((most_blocks, 9)), np.empty((most_blocks if speeds else 0, 9))
         buffer, asked, sums = np.empty((most, 3 * wide * padded)), np.empty((most, 3)), np.empty((3, padded))
         out[slot] = 0.0
@@ -177,7 +181,7 @@ def fill_observed(
                 meant(own, functions, r, change, g)
                 left_jacobian(own, functions, j)
                 _first_blocks(j, r, g, gradients[t], volumes[t], turns, pulls, first)
-                _add_blocks(first, slots, t, whole, blocks)
+                _add_blocks(first, slots, t, blocks)
                 if speeds:
                     measure(v, tets[t], gradients[t], d, along)
                     jacobian_change(own, along, functions, bent)
@@ -186,7 +190,7 @@ def fill_observed(
                     stretch_matrix(along, d)
                     product(r, d, pulled)
                     _second_blocks(bent, turn, pulled, gradients[t], volumes[t], turns, pulls, first, d, second)
-                    _add_blocks(second, slots, t, whole, bends)
+                    _add_blocks(second, slots, t, bends)
                 else:
                     for i in range(3):
                         for k in range(3):

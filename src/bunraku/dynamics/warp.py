@@ -104,13 +104,12 @@ class Warp:
         return self.integrated(self._pushes(0, u), u)
 
     def along(self, u: Array, directions: Array) -> Array:
-        """(r, n) how far displacements u (r, n, 3), warped, go along a direction (3,) each, of (r, 3) [m]."""
-        asked = np.empty(u.shape[:2])
-        fill_along(own_points(u), own_points(directions), self.mesh.tets, self.gradients, self.volumes, asked)
-        solved = self.solve(asked)
+        """(n, r) how far displacements u (n, 3, r), warped, go along a direction (3,) each, of (3, r) [m]."""
+        asked = np.empty((len(u), u.shape[2]))
+        fill_along(u, directions, self.mesh.tets, self.gradients, self.volumes, asked)
+        solved = self.solve(asked.T).T
         if self.means.shape[0]:
-            wanted = np.einsum("rni,ri->rn", u, directions) - solved
-            solved += (self.spread @ (self.means @ wanted.T)).T
+            solved += self.spread @ (self.means @ (np.einsum("nir,ir->nr", u, directions) - solved))
         return solved
 
     def velocities(self, u: Array, v: Array) -> Array:

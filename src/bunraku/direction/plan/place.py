@@ -125,14 +125,14 @@ class Place:
         return out + self.origin_at(time)[..., None, :]
 
     def upwards(self, times: Vector) -> Array:
-        """(t, 3) y of the world in the body's own frame at times (t,)."""
-        return np.ascontiguousarray(self._turned(times)[0][:, 1])
+        """(3, t) y of the world in the body's own frame at times (t,)."""
+        return np.ascontiguousarray(self._turned(times)[0][:, 1].T)
 
     def heights(self, rest: Points, lifts: Array, times: Vector, vertices: Integers) -> Array:
         """(t, k) y of the world of vertices (k,) at times (t,), where they were at own points (k, 3) and have gone
         upwards by lifts (t, k)."""
         arms = rest - self.pivot if self.offset is None else rest - self.pivot + self.offset[vertices]
-        return self.upwards(times) @ arms.T + lifts + self.origin_at(times)[:, 1:2]
+        return self.upwards(times).T @ arms.T + lifts + self.origin_at(times)[:, 1:2]
 
     def velocities(self, x: Array, v: Array, time: float | Vector) -> Array:
         """World velocities of own points that move at own velocities v."""

@@ -176,12 +176,10 @@ class Problem:
         for row in self.rows:
             part, known = out[begin : begin + row.count], speeds.get(row.sight)
             begin += row.count
-            if row.velocity:
-                self._spread(row, part, known)
-            else:
-                # The derivative of velocities by speeds is that of positions.
-                q, _ = self._state(z, row.node, False)
-                self._spread(row, part, known[2] if known else row.observed.positions(q)[1])
+            if known is None:
+                self._spread(row, part, row.observed.positions(self._state(z, row.node, False)[0])[1])
+            else:  # the derivative of velocities by speeds is that of positions
+                self._spread(row, part, known if row.velocity else known[2])
         return out
 
     def parts(self, z: Vector) -> list[tuple[Vector, Array]]:
