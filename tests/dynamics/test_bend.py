@@ -76,3 +76,20 @@ def test_the_same_bytes_for_any_number_of_threads() -> None:
         found.append(seen.bend(q, np.ones(3)).tobytes())
     use_threads(None)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("fields", ["still", "moving", "both"])
+def test_those_of_places_and_of_velocities_are_found_together(fields: str) -> None:
+    given = bar(True, BIG, 8)
+    seen = observed_vertices(given.warp, given.modes.shapes, np.arange(301, 330))
+    generator, q, v = np.random.default_rng(5), given.pose(0.9), given.pose(1.0, 7)
+    still, moving = (seen.pulls(generator.normal(size=seen.rows)) for _ in range(2))
+    one, other = None if fields == "moving" else still, None if fields == "still" else moving
+    found, mixed = seen.bends.joined(q, v, one, other, mixed=True)
+    wanted = (0.0 if one is None else seen.bends(q, one)) + (0.0 if other is None else seen.bends(q, other, v))
+    assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * np.abs(wanted).max())
+    if other is None:
+        assert mixed is None
+    else:
+        whole = seen.bends(q, other)
+        assert mixed == pytest.approx(whole, rel=1e-9, abs=1e-9 * np.abs(whole).max())

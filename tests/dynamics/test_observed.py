@@ -207,3 +207,13 @@ def test_places_are_positions_without_their_derivative(cells: tuple[int, int, in
         seen = observed_vertices(given.warp, given.modes.shapes, np.array([1, 4, given.mesh.point_count - 1]))
         q = given.pose(1.3)
         assert seen.places(q) == pytest.approx(seen.positions(q)[0], abs=1e-14)
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("vertices", [[320], np.arange(301, 330)])
+def test_values_alone_are_those_with_derivatives(held: bool, vertices: np.ndarray | list[int]) -> None:
+    given = bar(held, BIG, 8)
+    seen = observed_vertices(given.warp, given.modes.shapes, np.asarray(vertices))
+    q, v = given.pose(1.3), given.pose(1.0, 7)
+    assert seen.places(q) == pytest.approx(seen.positions(q)[0], abs=1e-12)
+    assert seen.speeds(q, v) == pytest.approx(seen.velocities(q, v)[0], abs=1e-12)

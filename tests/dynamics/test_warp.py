@@ -229,3 +229,16 @@ def test_points_that_no_displacement_means_are_told_so(how: str) -> None:
 def test_what_cannot_be_meant_is_refused(ask, said: str) -> None:
     with pytest.raises(InputError, match=said):
         ask()
+
+
+@pytest.mark.parametrize("held", [False, True])
+@pytest.mark.parametrize("angle", [0.3, 2.5, 7.0])
+def test_along_a_direction_is_that_of_the_whole(held: bool, angle: float) -> None:
+    """Turns that are summed as series, and beyond; more moments than are taken at once, and no multiple of them."""
+    given = bar(held)
+    generator = np.random.default_rng(3)
+    each = np.stack([given.modes.displacements(given.pose(angle * (k + 1) / 21, k)) for k in range(21)])
+    ways = generator.normal(size=(21, 3))
+    wanted = np.einsum("rni,ri->nr", given.warp.displacements(each), ways)
+    found = given.warp.along(np.ascontiguousarray(np.moveaxis(each, 0, 2)), np.ascontiguousarray(ways.T))
+    assert np.abs(wanted).max() > 0.1 and found == pytest.approx(wanted, abs=1e-12)

@@ -185,3 +185,20 @@ def test_a_run_without_stages_begins_with_all_weights() -> None:
     again = gauss_newton(problem, best.value + 1e-4, SquaresSettings(staged=False))
     assert again.outcome is Outcome.CONVERGED and again.stats["iterations"] <= 6
     assert again.stats["objective"] == pytest.approx(best.stats["objective"], rel=1e-9)
+
+
+def test_derivatives_are_asked_for_only_where_a_step_is_taken() -> None:
+    """A problem that tells its rows alone ends where it ends without, with fewer Jacobians than places tried."""
+    given, asked = chain((-0.5, 0.3), 1e4), [0]
+
+    def slopes(z: np.ndarray) -> np.ndarray:
+        asked[0] += 1
+        return given.rows(z)[1]
+
+    def rows(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return given.rows(z)[0], slopes(z)
+
+    split = replace(given, rows=rows, values=lambda z: given.rows(z)[0], slopes=slopes)
+    found, plain = gauss_newton(split, bent()), gauss_newton(given, bent())
+    assert found.outcome is Outcome.CONVERGED and np.array_equal(found.value, plain.value)
+    assert found.stats["evaluations"] == plain.stats["evaluations"] > asked[0] + 3

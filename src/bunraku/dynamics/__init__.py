@@ -21,6 +21,7 @@ from .observed import observed_vertices as observed_vertices
 from .statics import settle as settle
 from .system import Mass as Mass
 from .system import System as System
+from .unwarp import CLOSE as CLOSE
 from .unwarp import unwarped as unwarped
 from .unwarp import unwarped_speeds as unwarped_speeds
 from .warp import Warp as Warp

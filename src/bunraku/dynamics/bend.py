@@ -13,9 +13,8 @@ import numpy as np
 
 from bunraku.contracts import Array, Points, Vector
 
-from .bend_kernels import fill_bends
+from .bend_kernels import SLOTS, fill_bends, fill_mode_numbers
 from .groups import Groups
-from .warp_kernels import fill_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +32,9 @@ class Bends:
     @classmethod
     def of(cls, groups: Groups, basis: Array) -> Bends:
         """Of the modes of a basis (n, 3, d)."""
-        modes, one = basis.shape[2], np.empty((len(groups.tets), 9))
-        turns, stretches = np.empty((len(one), 3, modes)), np.empty((len(one), 6, modes))
-        for k in range(modes):
-            fill_numbers(np.ascontiguousarray(basis[:, :, k]), groups.tets, groups.gradients, one)
-            turns[:, :, k], stretches[:, :, k] = one[:, :3], one[:, 3:]
+        count, modes = len(groups.tets), basis.shape[2]
+        turns, stretches = np.empty((count, 3, modes)), np.empty((count, 6, modes))
+        fill_mode_numbers(basis, groups.tets, groups.gradients, turns, stretches)
         return cls(groups, basis, turns, stretches)
 
     def __call__(self, q: Vector, pulls: Points, along: Vector | None = None) -> Array:
@@ -45,14 +42,33 @@ class Bends:
 
         With `along` (d,), how that changes where q changes at this speed.
         """
-        given, modes = self.groups, len(q)
+        if along is None:
+            return self._summed(q, pulls, None, q, mixed=False)[0]
+        return self._summed(q, None, pulls, along, mixed=False)[0]
+
+    def joined(
+        self, q: Vector, v: Vector, still: Points | None, moving: Points | None, *, mixed: bool
+    ) -> tuple[Array, Array | None]:
+        """(d, d) the Hessian by q of what pulls (k, 3) on places, and others on velocities, pull at where q (d,)
+        changes at v (d,); and, where it is asked for, (d, d) that of velocities by q and by v."""
+        return self._summed(q, still, moving, v, mixed=mixed and moving is not None)
+
+    def _summed(
+        self, q: Vector, still: Points | None, moving: Points | None, v: Vector, *, mixed: bool
+    ) -> tuple[Array, Array | None]:
+        given, modes, none = self.groups, len(q), np.zeros((0, 3))
         flat = self.basis.reshape(-1, modes)
-        u = (flat @ q).reshape(-1, 3)
-        v = u if along is None else (flat @ along).reshape(-1, 3)
-        half = np.empty_like(self.turns)
+        u, slots = (flat @ q).reshape(-1, 3), min(SLOTS, len(given.tets))
+        speed = u if moving is None else (flat @ v).reshape(-1, 3)
+        own, other = np.empty((slots, modes, modes)), np.empty((slots if mixed else 0, modes, modes))
         fill_bends(
-            along is not None, u, v, given.tets, given.gradients, given.volumes, given.places, pulls, self.turns,
-            self.stretches, half,
+            u, speed, given.tets, given.gradients, given.volumes, given.places, none if still is None else still,
+            none if moving is None else moving, self.turns, self.stretches, own, other,
         )  # fmt: skip
-        found = self.turns.reshape(-1, modes).T @ half.reshape(-1, modes)
-        return found + found.T
+        return _whole(own), _whole(other) if mixed else None
+
+
+def _whole(sums: Array) -> Array:
+    """(d, d) of halves (s, d, d)."""
+    found = sums.sum(axis=0)
+    return found + found.T

@@ -7,7 +7,7 @@ With G = R S, R = exp([ω]×), the columns m of its left Jacobian J, Q = G Λᵀ
     ∂²/∂ωₐ∂S_jk = mₐ · (R e_j × Λ e_k), and with j, k changed for j ≠ k,    ∂²/∂S∂S = 0.
 
 So the Hessian is 3 × 9 numbers: Σ Nᵀ h N of the modes' nine numbers N is Tᵀ Y + Yᵀ T with their three turns T and
-Y = ½ h_ωω T + h_ωS N_S. The sum over tetrahedra is then one product of matrices.
+Y = ½ h_ωω T + h_ωS N_S. Sums over some tetrahedra at once are then products of matrices.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ import numpy as np
 
 from .warp_kernels import CHUNK, gradient, left_jacobian, meant, measure, rotation_functions
 
+SLOTS = 16
+"""sums that are kept apart and added at the end, in order: the same bytes for any number of threads"""
+AT_ONCE = 64
+"""tetrahedra whose products with the modes stay in the core's own cache"""
 _NEAR = 6e-6  # by which nine numbers are changed for a difference: the cube root of the rounding
 
 
@@ -94,37 +98,80 @@ def _times_modes(bend, volume, turns, stretches, out):
             )  # fmt: skip
 
 
-@numba.njit(parallel=True, cache=True, error_model="numpy")
-def fill_bends(moving, u, v, tets, gradients, volumes, places, pulls, turns, stretches, out):
-    """(m, 3, d) Y of every tetrahedron at the displacement u (n, 3).
-
-    With `moving`, how Y changes where u changes at v (n, 3), to ten digits: a difference of the closed form.
-    `pulls` (k, 3) is the field of which Λ is the gradient, `places` (m, 4) says where in it the corners are.
-    """
+@numba.njit(parallel=True, cache=True, error_model="numpy", fastmath={"contract"})
+def fill_mode_numbers(basis, tets, gradients, turns, stretches):
+    """(m, 3, d) and (m, 6, d) rotation vectors and stretches of modes (n, 3, d) in every tetrahedron."""
+    count = basis.shape[2]
     for chunk in numba.prange((len(tets) + CHUNK - 1) // CHUNK):
+        d = np.empty((3, 3, count))
+        for t in range(chunk * CHUNK, min(len(tets), (chunk + 1) * CHUNK)):
+            zero, one, two, three = tets[t, 0], tets[t, 1], tets[t, 2], tets[t, 3]
+            for i in range(3):
+                for k in range(3):
+                    c1, c2, c3 = gradients[t, 0, k], gradients[t, 1, k], gradients[t, 2, k]
+                    c0 = -(c1 + c2 + c3)
+                    for m in range(count):
+                        d[i, k, m] = (
+                            c0 * basis[zero, i, m] + c1 * basis[one, i, m] + c2 * basis[two, i, m]
+                            + c3 * basis[three, i, m]
+                        )  # fmt: skip
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                for m in range(count):
+                    turns[t, i, m] = 0.5 * (d[k, j, m] - d[j, k, m])
+                    stretches[t, i, m] = d[i, i, m]
+                    stretches[t, 3 + i, m] = 0.5 * (d[j, k, m] + d[k, j, m])
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def fill_bends(u, v, tets, gradients, volumes, places, still, moving, turns, stretches, own_out, mixed_out):
+    """(SLOTS, d, d) sums of Tᵀ Y over the tetrahedra at the displacement u (n, 3), of a field `still` (k, 3) of which Λ
+    is the gradient, and how that of a field `moving` changes where u changes at v (n, 3), to ten digits: a difference
+    of the closed form. `mixed_out`, unless it is empty, is that of `moving` itself, to as many. Either field may be
+    empty; `places` (m, 4) says where in them the corners are.
+    """
+    slots, count, modes = len(own_out), len(tets), turns.shape[2]
+    for slot in numba.prange(slots):
         r, change, g, j, bent, d, pull = (
             np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)),
             np.empty((3, 3)),
         )  # fmt: skip
         own, along, near, bend, other = np.empty(9), np.empty(9), np.empty(9), np.empty((3, 9)), np.empty((3, 9))
-        for t in range(chunk * CHUNK, min(len(tets), (chunk + 1) * CHUNK)):
-            gradient(pulls, places[t], gradients[t], pull)
-            measure(u, tets[t], gradients[t], d, own)
-            if not moving:
-                element_bend(own, pull, r, change, g, j, bent, bend)
-                _times_modes(bend, volumes[t], turns[t], stretches[t], out[t])
-                continue
-            measure(v, tets[t], gradients[t], d, along)
-            size = 0.0
-            for i in range(9):
-                size += along[i] * along[i]
-            size = max(math.sqrt(size), 1e-300)
-            for i in range(9):
-                near[i] = own[i] + _NEAR * along[i] / size
-                own[i] -= _NEAR * along[i] / size
-            element_bend(near, pull, r, change, g, j, bent, bend)
-            element_bend(own, pull, r, change, g, j, bent, other)
-            for a in range(3):
-                for i in range(9):
-                    bend[a, i] -= other[a, i]
-            _times_modes(bend, volumes[t] * size / (2.0 * _NEAR), turns[t], stretches[t], out[t])
+        total, half = np.empty((3, 9)), np.empty((3 * AT_ONCE, modes))
+        mixed = np.empty((3 * AT_ONCE if len(mixed_out) else 0, modes))
+        own_out[slot] = 0.0
+        if len(mixed_out):
+            mixed_out[slot] = 0.0
+        last = (slot + 1) * count // slots
+        for begin in range(slot * count // slots, last, AT_ONCE):
+            end = min(begin + AT_ONCE, last)
+            for t in range(begin, end):
+                at = 3 * (t - begin)
+                measure(u, tets[t], gradients[t], d, own)
+                total[:] = 0.0
+                if len(still):
+                    gradient(still, places[t], gradients[t], pull)
+                    element_bend(own, pull, r, change, g, j, bent, total)
+                if len(moving):
+                    gradient(moving, places[t], gradients[t], pull)
+                    measure(v, tets[t], gradients[t], d, along)
+                    size = 0.0
+                    for i in range(9):
+                        size += along[i] * along[i]
+                    size = max(math.sqrt(size), 1e-300)
+                    for i in range(9):
+                        near[i] = own[i] + _NEAR * along[i] / size
+                        own[i] -= _NEAR * along[i] / size
+                    element_bend(near, pull, r, change, g, j, bent, bend)
+                    element_bend(own, pull, r, change, g, j, bent, other)
+                    for a in range(3):
+                        for i in range(9):
+                            total[a, i] += (bend[a, i] - other[a, i]) * size / (2.0 * _NEAR)
+                            bend[a, i] = 0.5 * (bend[a, i] + other[a, i])
+                    if len(mixed_out):
+                        _times_modes(bend, volumes[t], turns[t], stretches[t], mixed[at : at + 3])
+                _times_modes(total, volumes[t], turns[t], stretches[t], half[at : at + 3])
+            known = turns[begin:end].reshape(-1, modes).T
+            own_out[slot] += np.dot(known, half[: 3 * (end - begin)])
+            if len(mixed_out):
+                mixed_out[slot] += np.dot(known, mixed[: 3 * (end - begin)])

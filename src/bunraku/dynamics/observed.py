@@ -23,7 +23,7 @@ from bunraku.geometry.gradients import own_points
 from .bend import Bends
 from .groups import Groups
 from .observed_few_kernels import FEW_SLOTS, fill_few
-from .observed_kernels import SLOTS, WIDE, fill_observed, fill_places
+from .observed_kernels import SLOTS, WIDE, fill_observed, fill_places, fill_speeds
 from .warp import Warp
 
 FEW = 32
@@ -50,7 +50,7 @@ class Observed:
     """Some functionals of a warped body in modal coordinates. Rows: x, y, z of the first, of the second, …"""
 
     basis: Array
-    """(n, 3, w) modes, and columns of nothing up to a multiple of `WIDE`: one at least, where the kernel puts values"""
+    """(n, 3, w) modes, and columns of nothing up to a multiple of `WIDE`"""
     functionals: Sparse
     """(k, n) CSR: what was asked for"""
     shapes: Array | None
@@ -91,10 +91,13 @@ class Observed:
         weights = np.ascontiguousarray(solved[:, groups.vertices])
         modes = basis.shape[2]
         mean = (warp.means @ basis.reshape(len(basis), 3 * modes)).reshape(-1, 3 * modes)
-        return cls(
+        found = cls(
             _padded(basis), rows, shapes, seen @ warp.mesh.rest,
             (carried @ mean).reshape(len(seen), 3, modes), groups, weights,
         )  # fmt: skip
+        if len(weights) > BACKWARDS:  # a part of the set-up, not of the first search
+            _ = found._across, groups.links
+        return found
 
     @property
     def rows(self) -> int:
@@ -107,8 +110,8 @@ class Observed:
         if len(self.rest) <= BACKWARDS:
             value, first, _ = self._backwards(False, q, q)
             return (self.rest + value + self.carried @ q).reshape(-1), first
-        out = self._summed(False, q, q)
-        value = self.rest + out[:, :, modes] + self.carried @ q
+        values, out = self._summed(False, q, q)
+        value = self.rest + values + self.carried @ q
         return value.reshape(-1), (out[:, :, :modes] + self.carried).reshape(self.rows, -1)
 
     def places(self, q: Vector) -> Vector:
@@ -118,16 +121,27 @@ class Observed:
         u = (self.basis.reshape(-1, self.basis.shape[2])[:, : len(q)] @ q).reshape(-1, 3)
         fill_places(
             u, given.tets, given.gradients, given.volumes, given.local, given.starts, given.vertex_starts, given.most,
-            self.weights, out,
+            self._across, out,
         )  # fmt: skip
         return (self.rest + out.sum(axis=0) + self.carried @ q).reshape(-1)
+
+    def speeds(self, q: Vector, v: Vector) -> Vector:
+        """(r,) how fast they move where q changes at v (d,) [m/s]: `velocities` without derivatives."""
+        given, flat = self.groups, self.basis.reshape(-1, self.basis.shape[2])[:, : len(q)]
+        out = np.empty((min(SLOTS, len(given.starts) - 1), len(self.weights), 3))
+        u, speed = (flat @ q).reshape(-1, 3), (flat @ v).reshape(-1, 3)
+        fill_speeds(
+            u, speed, given.tets, given.gradients, given.volumes, given.local, given.starts, given.vertex_starts,
+            given.most, self._across, out,
+        )  # fmt: skip
+        return (out.sum(axis=0) + self.carried @ v).reshape(-1)
 
     def velocities(self, q: Vector, v: Vector) -> tuple[Vector, Array, Array]:
         """(r,) how fast they move where q changes at v (d,) [m/s], and (r, d) the derivatives by q and by v."""
         if len(self.rest) <= BACKWARDS:
             _, by_speed, by_place = self._backwards(True, q, v)
             return by_speed @ v, by_place, by_speed
-        out = self._summed(True, q, v)
+        _, out = self._summed(True, q, v)
         modes, padded = len(q), self.basis.shape[2]
         by_speed = (out[:, :, :modes] + self.carried).reshape(self.rows, modes)
         return by_speed @ v, out[:, :, padded : padded + modes].reshape(self.rows, modes), by_speed
@@ -170,19 +184,26 @@ class Observed:
         seen = self.shapes.T @ values
         return Goal(seen.reshape(-1), float(np.linalg.norm(values - self.shapes @ seen)))
 
-    def _summed(self, speeds: bool, q: Vector, v: Vector) -> Array:
-        """(c, 3, w) what the kernel sums."""
+    @cached_property
+    def _across(self) -> Array:
+        """(Σ vertices of groups, c) the weights, those of a group one after another."""
+        return np.ascontiguousarray(self.weights.T)
+
+    def _summed(self, speeds: bool, q: Vector, v: Vector) -> tuple[Array, Array]:
+        """(c, 3) values, unless it is about speeds, and (c, 3, w) what the kernel sums."""
         given, modes, padded = self.groups, len(q), self.basis.shape[2]
-        flat = self.basis.reshape(-1, padded)[:, :modes]
+        flat, links = self.basis.reshape(-1, padded)[:, :modes], given.links
         slots = min(SLOTS, len(given.starts) - 1)
         out = np.empty((slots, len(self.weights), 3 * padded * (2 if speeds else 1)))
+        values = np.empty((slots, len(self.weights), 3))
         u = (flat @ q).reshape(-1, 3)
         speed = (flat @ v).reshape(-1, 3) if speeds else u
         fill_observed(
-            speeds, u, speed, self.basis, modes, given.tets, given.gradients, given.volumes, given.local, given.starts,
-            given.vertex_starts, given.most, self.weights, out,
+            speeds, u, speed, self.basis, given.tets, given.gradients, given.volumes, given.local, given.starts,
+            given.vertex_starts, given.most, links.indptr, links.columns, links.slots, links.most, self._across,
+            values, out,
         )  # fmt: skip
-        return out.sum(axis=0).reshape(len(self.rest), 3, -1)
+        return values.sum(axis=0), out.sum(axis=0).reshape(len(self.rest), 3, -1)
 
     def _backwards(self, speeds: bool, q: Vector, v: Vector) -> tuple[Points, Array, Array]:
         """(c, 3) values of Γᵀ(G − I), (r, d) their derivative, and (r, d) that of its product with v."""
@@ -252,7 +273,7 @@ def _shapes(warp: Warp, basis: Array, rows: Sparse, tolerance: float) -> Array |
 def _padded(basis: Array) -> Array:
     """(n, 3, w) modes (n, 3, d) with columns of nothing behind them."""
     modes = basis.shape[2]
-    out = np.zeros((*basis.shape[:2], WIDE * (modes // WIDE + 1)))
+    out = np.zeros((*basis.shape[:2], WIDE * -(-modes // WIDE)))
     out[:, :, :modes] = basis
     return out
 

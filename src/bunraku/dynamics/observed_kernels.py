@@ -1,8 +1,8 @@
 """Kernels of `observed.py`: what some functionals of the warped body are, and how they change with modal coordinates.
 
 Tetrahedra come in small groups of neighbours. Of a group all that happens stays in the core's own cache: tangents of
-its elements (`warp_kernels.py`), times the modes, summed at the group's vertices, times the functionals. Nothing of the
-size of the body is written.
+its elements (`warp_kernels.py`), summed to blocks of pairs of the group's vertices (a pair has several elements, so
+there are fewer of them), times the modes, times the functionals. Nothing of the size of the body is written.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from .warp_kernels import (
     jacobian_change,
+    left_cross,
     left_jacobian,
     meant,
     measure,
@@ -95,82 +96,92 @@ def _second_blocks(bent, turn, pulled, gradients, volume, turns, pulls, first, b
                 out[3 * a + 2, column] = t0 * f1 - t1 * f0 + h0 * p1 - h1 * p0 + q0 * s1 - q1 * s0
 
 
+@numba.njit(cache=True, error_model="numpy")
+def _add_blocks(matrix, slots, t, blocks):
+    """Adds what element t asks, (9, 9) `matrix` as of `_first_blocks`, to the group's blocks of pairs of vertices: the
+    first corner asks, and moves, against all others."""
+    for i in range(3):
+        for k in range(3):
+            at = 3 * i + k
+            m0, m1, m2 = matrix[i, k], matrix[i, 3 + k], matrix[i, 6 + k]
+            m3, m4, m5 = matrix[3 + i, k], matrix[3 + i, 3 + k], matrix[3 + i, 6 + k]
+            m6, m7, m8 = matrix[6 + i, k], matrix[6 + i, 3 + k], matrix[6 + i, 6 + k]
+            first, second, third = m0 + m1 + m2, m3 + m4 + m5, m6 + m7 + m8
+            zero = first + second + third
+            blocks[slots[t, 0], at] += zero
+            blocks[slots[t, 1], at] -= m0 + m3 + m6
+            blocks[slots[t, 2], at] -= m1 + m4 + m7
+            blocks[slots[t, 3], at] -= m2 + m5 + m8
+            blocks[slots[t, 4], at] -= first
+            blocks[slots[t, 5], at] += m0
+            blocks[slots[t, 6], at] += m1
+            blocks[slots[t, 7], at] += m2
+            blocks[slots[t, 8], at] -= second
+            blocks[slots[t, 9], at] += m3
+            blocks[slots[t, 10], at] += m4
+            blocks[slots[t, 11], at] += m5
+            blocks[slots[t, 12], at] -= third
+            blocks[slots[t, 13], at] += m6
+            blocks[slots[t, 14], at] += m7
+            blocks[slots[t, 15], at] += m8
+
+
 @numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _spread(matrix, basis, tets, local, t, first, moved, buffer):
-    """Adds blocks (9, 9) times the modes at the corners of element t to the columns of a buffer from the first on.
-
-    `moved` (10, w) is scratch: loops that write where nothing else is read are done four numbers at once.
-    """
-    count, origin, zero = basis.shape[2], tets[t, 0], local[t, 0]
-    # Entries by all their indices: a view of a row would be counted, atomically, each time it is taken.
-    for b in range(3):
-        near = tets[t, b + 1]
-        for j in range(3):
-            for m in range(count):
-                moved[3 * b + j, m] = basis[near, j, m] - basis[origin, j, m]
-    for a in range(3):
-        corner = local[t, a + 1]
-        for i in range(3):
-            row = 3 * a + i
-            c0, c1, c2 = matrix[row, 0], matrix[row, 1], matrix[row, 2]
-            c3, c4, c5 = matrix[row, 3], matrix[row, 4], matrix[row, 5]
-            c6, c7, c8 = matrix[row, 6], matrix[row, 7], matrix[row, 8]
-            for m in range(count):
-                moved[9, m] = (
-                    c0 * moved[0, m] + c1 * moved[1, m] + c2 * moved[2, m] + c3 * moved[3, m] + c4 * moved[4, m]
-                    + c5 * moved[5, m] + c6 * moved[6, m] + c7 * moved[7, m] + c8 * moved[8, m]
-                )  # fmt: skip
-            for m in range(count):
-                buffer[corner, i, first + m] += moved[9, m]
-                buffer[zero, i, first + m] -= moved[9, m]
-
-
-@numba.njit(cache=True, error_model="numpy", fastmath={"contract"})
-def _contract(weights, begin, count, buffer, slot, out):
-    """Adds weights (c, begin … begin + count) times the first rows of a buffer (k, w) to out[slot] (c, w)."""
-    width, whole = buffer.shape[1], count - count % 4
-    for r in range(weights.shape[0]):
-        for k in range(0, whole, 4):
-            at = begin + k
-            p0, p1, p2, p3 = weights[r, at], weights[r, at + 1], weights[r, at + 2], weights[r, at + 3]
-            for w in range(width):
-                out[slot, r, w] += (
-                    p0 * buffer[k, w] + p1 * buffer[k + 1, w] + p2 * buffer[k + 2, w] + p3 * buffer[k + 3, w]
-                )
-        for k in range(whole, count):
-            for w in range(width):
-                out[slot, r, w] += weights[r, begin + k] * buffer[k, w]
+def _times_modes(blocks, basis, columns, begin, end, first, sums):
+    """(3, w) sums of blocks begin … end times the modes at their vertices; `columns` of the first block is `first`."""
+    count = basis.shape[2]
+    for i in range(3):
+        for m in range(count):
+            sums[i, m] = 0.0
+    for b in range(begin, end):
+        near = columns[first + b]
+        # Scalars, not entries of arrays: the compiler cannot know that arrays are apart, and would read them again.
+        c0, c1, c2, c3, c4 = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3], blocks[b, 4]
+        c5, c6, c7, c8 = blocks[b, 5], blocks[b, 6], blocks[b, 7], blocks[b, 8]
+        for m in range(count):
+            x, y, z = basis[near, 0, m], basis[near, 1, m], basis[near, 2, m]
+            sums[0, m] += c0 * x + c1 * y + c2 * z
+            sums[1, m] += c3 * x + c4 * y + c5 * z
+            sums[2, m] += c6 * x + c7 * y + c8 * z
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def fill_observed(
-    speeds, u, v, basis, modes, tets, gradients, volumes, local, starts, vertex_starts, most, weights, out
+    speeds, u, v, basis, tets, gradients, volumes, local, starts, vertex_starts, most, indptr, columns, slots,
+    most_blocks, weights, values, out,
 ):  # fmt: skip
     """(SLOTS, c, 3 w) sums over the tetrahedra, w being the padded number of modes, or twice that with `speeds`.
 
-    Without `speeds`: derivatives of Γᵀ(G − I) by the modes, and in the column after the last mode the value. With them:
-    derivatives of Γᵀ DG[v] by the modes' speeds, then by the modes' coordinates. `weights` (c, Σ group's vertices).
+    Without `speeds`: derivatives of Γᵀ(G − I) by the modes, and (SLOTS, c, 3) its values. With them: derivatives of
+    Γᵀ DG[v] by the modes' speeds, then by the modes' coordinates. `weights` (Σ group's vertices, c); `indptr`,
+    `columns`, `slots` are `Links`.
     """
-    padded, groups, slots = basis.shape[2], len(starts) - 1, len(out)
-    for slot in numba.prange(slots):
+    padded, groups, sums_kept = basis.shape[2], len(starts) - 1, len(out)
+    wide = 2 if speeds else 1
+    for slot in numba.prange(sums_kept):
         r, change, g, j, d, bent, pulled, pulls = (
             np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)),
             np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)),
         )  # fmt: skip
         own, along, flat, turn, pushed = np.empty(9), np.empty(9), np.empty(9), np.empty(3), np.empty((4, 3))
-        turns, first, second, moved = np.empty((3, 3, 3)), np.empty((9, 9)), np.empty((9, 9)), np.empty((10, padded))
-        buffer = np.empty((most, 3, 2 * padded if speeds else padded))
+        turns, first, second = np.empty((3, 3, 3)), np.empty((9, 9)), np.empty((9, 9))
+        blocks, bends = np.empty((most_blocks, 9)), np.empty((most_blocks if speeds else 0, 9))
+        buffer, asked, sums = np.empty((most, 3 * wide * padded)), np.empty((most, 3)), np.empty((3, padded))
         out[slot] = 0.0
-        for group in range(slot * groups // slots, (slot + 1) * groups // slots):
-            count = vertex_starts[group + 1] - vertex_starts[group]
-            buffer[:count] = 0.0
+        values[slot] = 0.0
+        for group in range(slot * groups // sums_kept, (slot + 1) * groups // sums_kept):
+            origin = vertex_starts[group]
+            count, link = vertex_starts[group + 1] - origin, indptr[origin]
+            blocks[:] = 0.0
+            bends[:] = 0.0
+            asked[:] = 0.0
             for t in range(starts[group], starts[group + 1]):
                 measure(u, tets[t], gradients[t], d, own)
                 functions = rotation_functions(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
                 meant(own, functions, r, change, g)
                 left_jacobian(own, functions, j)
                 _first_blocks(j, r, g, gradients[t], volumes[t], turns, pulls, first)
-                _spread(first, basis, tets, local, t, 0, moved, buffer)
+                _add_blocks(first, slots, t, blocks)
                 if speeds:
                     measure(v, tets[t], gradients[t], d, along)
                     jacobian_change(own, along, functions, bent)
@@ -179,7 +190,7 @@ def fill_observed(
                     stretch_matrix(along, d)
                     product(r, d, pulled)
                     _second_blocks(bent, turn, pulled, gradients[t], volumes[t], turns, pulls, first, d, second)
-                    _spread(second, basis, tets, local, t, padded, moved, buffer)
+                    _add_blocks(second, slots, t, bends)
                 else:
                     for i in range(3):
                         for k in range(3):
@@ -187,8 +198,21 @@ def fill_observed(
                     push(flat, gradients[t], volumes[t], pushed)
                     for a in range(4):
                         for i in range(3):
-                            buffer[local[t, a], i, modes] += pushed[a, i]
-            _contract(weights, vertex_starts[group], count, buffer.reshape(most, -1), slot, out)
+                            asked[local[t, a], i] += pushed[a, i]
+            for row in range(count):
+                begin, end = indptr[origin + row] - link, indptr[origin + row + 1] - link
+                _times_modes(blocks, basis, columns, begin, end, link, sums)
+                for i in range(3):
+                    for m in range(padded):
+                        buffer[row, wide * padded * i + m] = sums[i, m]
+                if speeds:
+                    _times_modes(bends, basis, columns, begin, end, link, sums)
+                    for i in range(3):
+                        for m in range(padded):
+                            buffer[row, wide * padded * i + padded + m] = sums[i, m]
+            here = weights[origin : origin + count].T
+            out[slot] += np.dot(here, buffer[:count])
+            values[slot] += np.dot(here, asked[:count])
 
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
@@ -214,8 +238,40 @@ def fill_places(u, tets, gradients, volumes, local, starts, vertex_starts, most,
                 for a in range(4):
                     for i in range(3):
                         buffer[local[t, a], i] += pushed[a, i]
-            for c in range(weights.shape[0]):
-                for v in range(count):
-                    share = weights[c, first + v]
+            out[slot] += np.dot(weights[first : first + count].T, buffer[:count])
+
+
+@numba.njit(parallel=True, cache=True, error_model="numpy")
+def fill_speeds(u, v, tets, gradients, volumes, local, starts, vertex_starts, most, weights, out):
+    """(SLOTS, c, 3) what `fill_observed` sums of Γᵀ DG[v], without derivatives."""
+    groups, slots = len(starts) - 1, len(out)
+    for slot in numba.prange(slots):
+        r, change, g, j, d = (
+            np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+        )  # fmt: skip
+        own, along, turn, flat, pushed = np.empty(9), np.empty(9), np.empty(3), np.empty(9), np.empty((4, 3))
+        buffer = np.empty((most, 3))
+        out[slot] = 0.0
+        for group in range(slot * groups // slots, (slot + 1) * groups // slots):
+            first = vertex_starts[group]
+            count = vertex_starts[group + 1] - first
+            buffer[:count] = 0.0
+            for t in range(starts[group], starts[group + 1]):
+                measure(u, tets[t], gradients[t], d, own)
+                measure(v, tets[t], gradients[t], d, along)
+                functions = rotation_functions(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
+                meant(own, functions, r, change, g)
+                left_jacobian(own, functions, j)
+                for i in range(3):
+                    turn[i] = j[i, 0] * along[0] + j[i, 1] * along[1] + j[i, 2] * along[2]
+                stretch_matrix(along, d)
+                product(r, d, change)
+                left_cross(turn, g, d)
+                for i in range(3):
+                    for k in range(3):
+                        flat[3 * k + i] = change[i, k] + d[i, k]
+                push(flat, gradients[t], volumes[t], pushed)
+                for a in range(4):
                     for i in range(3):
-                        out[slot, c, i] += share * buffer[v, i]
+                        buffer[local[t, a], i] += pushed[a, i]
+            out[slot] += np.dot(weights[first : first + count].T, buffer[:count])

@@ -29,29 +29,32 @@ _FORCING = 1e-3  # share of the residual that a linear solve may leave: the next
 _KRYLOV, _RESTARTS = 40, 10  # vectors before a restart, and how many of these
 
 
-def unwarped(warp: Warp, points: Points, start: Points | None = None) -> Solution[Points]:
+def unwarped(
+    warp: Warp, points: Points, start: Points | None = None, *, close: float = CLOSE
+) -> Solution[Points]:  # fmt: skip
     """The displacement (n, 3) whose warp takes the vertices to points (n, 3).
 
     Fixed vertices stay, whatever is given for them: the others are met. Rotations beyond π are those nearest to the
     neighbours'; a `start` (n, 3) near the answer says which turn is meant. Where nothing is found the nearest that was
-    met is returned, and the outcome says so (points inside out, say).
+    met is returned, and the outcome says so (points inside out, say). `close` is the share of the body's size within
+    which points are met.
     """
     if points.shape != warp.mesh.rest.shape or not np.isfinite(points).all():
         raise input_error("needs finite points, one row a vertex", where="unwarped", got=f"{points.shape}")
     wanted = points - warp.mesh.rest
     wanted[warp.fixed] = 0.0
     if start is None:
-        return _newton(warp, wanted, _first_guess(warp, wanted))
-    told = _newton(warp, wanted, start.astype(np.float64))
+        return _newton(warp, wanted, _first_guess(warp, wanted), close)
+    told = _newton(warp, wanted, start.astype(np.float64), close)
     if told.outcome.usable:
         return told
-    own = _newton(warp, wanted, _first_guess(warp, wanted))
+    own = _newton(warp, wanted, _first_guess(warp, wanted), close)
     return min(own, told, key=lambda one: one.stats["missed"])
 
 
-def _newton(warp: Warp, wanted: Points, u: Points) -> Solution[Points]:
+def _newton(warp: Warp, wanted: Points, u: Points, close: float) -> Solution[Points]:
     """From a displacement u to the one that means what is wanted, both (n, 3)."""
-    allowed = CLOSE * warp.mesh.size
+    allowed = close * warp.mesh.size
     missed = wanted - warp.displacements(u)
     rounds = 0
     while (far := float(np.abs(missed).max())) > allowed and rounds < _MOST_ROUNDS:

@@ -22,6 +22,7 @@ from bunraku.geometry import TetMesh, check_tets, tet_gradients, tet_laplacian
 from bunraku.geometry.gradients import own_points
 from bunraku.numerics import Scatter, choose, upper_triangle
 
+from .warp_along_kernels import fill_along
 from .warp_kernels import fill_numbers, fill_pushes, fill_rows
 
 ONE_THREAD = 4096
@@ -101,6 +102,15 @@ class Warp:
     def displacements(self, u: Array) -> Array:
         """W(u) [m]."""
         return self.integrated(self._pushes(0, u), u)
+
+    def along(self, u: Array, directions: Array) -> Array:
+        """(n, r) how far displacements u (n, 3, r), warped, go along a direction (3,) each, of (3, r) [m]."""
+        asked = np.empty((len(u), u.shape[2]))
+        fill_along(u, directions, self.mesh.tets, self.gradients, self.volumes, asked)
+        solved = self.solve(asked.T).T
+        if self.means.shape[0]:
+            solved += self.spread @ (self.means @ (np.einsum("nir,ir->nr", u, directions) - solved))
+        return solved
 
     def velocities(self, u: Array, v: Array) -> Array:
         """DW(u) v [m/s]: how the vertices move where u changes at v; one u (n, 3) may stand for many v."""

@@ -27,17 +27,17 @@ from bunraku.contracts import Array
 
 CHUNK = 32
 """tetrahedra that one thread takes at once"""
-_TERMS = 11  # of the series: the next is below rounding
+TERMS = 11  # of the series: the next is below rounding
 _SERIES = 1.0  # ι² below which the functions are summed as series: above it no digit is lost by their formulas
 
 
 def _coefficients(first: int, scale: Callable[[int], int]) -> Array:
     """(12,) of Σ (−s)ᵏ scale(k)/(2k + first)!, the last first."""
-    terms = [(-1) ** k * scale(k) / math.factorial(2 * k + first) for k in range(_TERMS)]
+    terms = [(-1) ** k * scale(k) / math.factorial(2 * k + first) for k in range(TERMS)]
     return np.array(terms[::-1])
 
 
-_B, _C = _coefficients(2, lambda k: 1), _coefficients(3, lambda k: 1)
+SERIES_B, SERIES_C = _coefficients(2, lambda k: 1), _coefficients(3, lambda k: 1)
 _DB, _DC = _coefficients(4, lambda k: -(k + 1)), _coefficients(5, lambda k: -(k + 1))
 
 
@@ -46,8 +46,8 @@ def rotation_functions(s):
     """a, b, c and the derivatives of b and c by s = ι²."""
     if s < _SERIES:
         b = c = db = dc = 0.0
-        for k in range(_TERMS):
-            b, c, db, dc = s * b + _B[k], s * c + _C[k], s * db + _DB[k], s * dc + _DC[k]
+        for k in range(TERMS):
+            b, c, db, dc = s * b + SERIES_B[k], s * c + SERIES_C[k], s * db + _DB[k], s * dc + _DC[k]
         return 1.0 - s * c, b, c, db, dc
     angle = math.sqrt(s)
     half, other = math.sin(0.5 * angle), math.cos(0.5 * angle)

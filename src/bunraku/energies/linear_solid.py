@@ -15,6 +15,7 @@ from bunraku.geometry import TetMesh, check_tets, tet_gradients, tet_lumped_mass
 from bunraku.materials import SolidMaterial
 from bunraku.numerics import Scatter
 
+from .linear_solid_kernels import fill_stiffness, find_neighbours
 from .solid import SolidEnergy
 
 
@@ -69,17 +70,14 @@ def _chosen(
 
 
 def _summed(tets: Integers, blocks: Array, count: int) -> Sparse:
-    """(3 count, 3 count) CSR: blocks (m, 12, 12) summed, 3 × 3 by 3 × 3, always in the same order."""
-    corners = tets.shape[1]
-    parts = blocks.reshape(-1, corners, 3, corners, 3).transpose(0, 1, 3, 2, 4).reshape(-1, 9)
-    key = (tets[:, :, None] * count + tets[:, None, :]).reshape(-1)
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    gathered = sparse.csr_array(
-        (np.ones(len(order)), order, np.append(first, len(order))), shape=(len(first), len(order))
-    )
-    summed = (gathered @ parts).reshape(-1, 3, 3)
-    indptr = np.searchsorted(key[first], np.arange(count + 1) * count)
-    matrix = sparse.bsr_array((summed, key[first] % count, indptr), shape=(3 * count, 3 * count)).tocsr()
-    return 0.5 * (matrix + matrix.T)
+    """(3 count, 3 count) CSR: blocks (m, 12, 12), made symmetric, summed 3 × 3 by 3 × 3, always in the same order."""
+    flat = tets.reshape(-1)
+    corners = np.argsort(flat, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=count))])
+    indptr, columns = np.zeros(count + 1, dtype=np.int64), np.empty(16 * len(tets), dtype=np.int64)
+    pairs = find_neighbours(tets, corners, starts, indptr, columns)
+    values, indices = np.zeros(9 * pairs), np.empty(9 * pairs, dtype=np.int32)
+    fill_stiffness(tets, corners, starts, indptr, columns, blocks, values, indices)
+    rows = (9 * indptr[:-1, None] + 3 * np.diff(indptr)[:, None] * np.arange(3)).reshape(-1)
+    whole = np.append(rows, 9 * pairs).astype(np.int32 if 9 * pairs < 2**31 else np.int64)
+    return sparse.csr_array((values, indices, whole), shape=(3 * count, 3 * count))

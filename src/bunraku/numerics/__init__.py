@@ -21,8 +21,8 @@ from .pardiso import FactorisationError as FactorisationError
 from .quasi_newton import bfgs as bfgs
 from .saddle import SaddleResult as SaddleResult
 from .saddle import SaddleSystem as SaddleSystem
-from .squares_model import SquaresProblem as SquaresProblem
 from .squares_model import gram as gram
+from .squares_problem import SquaresProblem as SquaresProblem
 from .threads import default_threads as default_threads
 from .threads import one_blas_thread as one_blas_thread
 from .threads import use_threads as use_threads

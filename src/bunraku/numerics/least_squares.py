@@ -37,7 +37,8 @@ import numpy as np
 
 from bunraku.contracts import Array, Outcome, Solution, Vector
 
-from .squares_model import SquaresForces, SquaresModel, SquaresPoint, SquaresProblem, SquaresStep
+from .squares_model import SquaresModel, SquaresStep
+from .squares_problem import SquaresForces, SquaresPoint, SquaresProblem
 
 ROUNDING = 1e-13
 """share of the energy's terms below which a change of their sum says nothing"""
@@ -139,6 +140,7 @@ class _Run:
         self.reach = self.model.size or float(np.linalg.norm(self.model.whole.z / self.model.unit))
         """the length, scaled, of what the run is about"""
         self._before, self._growth = np.inf, 4.0  # the last decrement; what damping is next multiplied by
+        self._sure = False  # whether the last step kept its promise: the next is likely to, so all is asked for at once
 
     def resumed(self, before: _Run) -> _Run:
         """This run where another one has come to."""
@@ -227,7 +229,7 @@ class _Run:
         self.saddles, self.iterations = self.saddles + 1, self.iterations + 1
         for _ in range(_SADDLE_TRIES):
             best = max((self._try(side * length * along) for side in (1.0, -1.0)), key=self._won)
-            if self._won(best) >= -0.1 * bend * length**2:
+            if self._won(best) >= -0.1 * bend * length**2 and best.finite:
                 self._go(best, False, False)
                 self._before = self.damping = 0.0
                 return True
@@ -246,7 +248,7 @@ class _Run:
         won = self._won(trial)
         learns = self.problem.bend is None and trial.finite
         curved = self._learn(trial, step, won, promise) if learns else False
-        if not won >= _ENOUGH * max(promise, 0.0) - blur:
+        if not won >= _ENOUGH * max(promise, 0.0) - blur or not trial.finite:
             self._shorten(step)
             trial = self.point
         else:
@@ -257,7 +259,7 @@ class _Run:
 
     def _shorten(self, step: SquaresStep) -> None:
         """After a step that failed."""
-        self.patience -= 1
+        self.patience, self._sure = self.patience - 1, False
         if self.problem.bend is None:
             self.damping, self._growth = max(self._growth * self.damping, _FIRST_DAMPING), 2.0 * self._growth
             return
@@ -266,7 +268,7 @@ class _Run:
 
     def _lengthen(self, step: SquaresStep, won: float, promise: float, blur: float) -> None:
         """After a step that is taken, longer or shorter by what it kept of its promise."""
-        self._before, self._growth = step.decrement, 4.0
+        self._before, self._growth, self._sure = step.decrement, 4.0, won >= 0.5 * promise - blur
         if won >= 0.5 * promise - blur:
             self.damping = 0.1 * self.damping if self.damping > _NO_DAMPING else 0.0
             self.radius = 4.0 * self.model.length(step)
@@ -309,8 +311,8 @@ class _Run:
 
     def _best_end(self, step: SquaresStep, promise: float, blur: float) -> SquaresPoint:
         """The end of a step, or of the corrected step where that is better."""
-        trial = self._try(step.z)
-        if not trial.finite or self._won(trial) >= 0.5 * promise - blur:
+        trial = self._try(step.z, self._sure)
+        if not trial.countable or self._won(trial) >= 0.5 * promise - blur:
             return trial
         again = self.model.correction(step, trial, self.damping)
         unit = self.model.unit
@@ -320,7 +322,7 @@ class _Run:
 
     def _won(self, trial: SquaresPoint) -> float:
         """By how much the merit is lower there."""
-        if not trial.finite:
+        if not trial.countable:
             return -np.inf
         return self.point.elastic - trial.elastic + self._tension(self.point) - self._tension(trial)
 
@@ -345,9 +347,10 @@ class _Run:
         self.curvature = _rank_one(self.curvature, move / unit, bend * unit, seen * unit, unit)
         return abs(won - guess) < abs(won - plain) if known else won < 0.5 * promise
 
-    def _try(self, step: Vector) -> SquaresPoint:
+    def _try(self, step: Vector, sure: bool = False) -> SquaresPoint:
         self.evaluations += 1
-        return self.problem.at(self.point.z + step)
+        there = self.point.z + step
+        return self.problem.at(there) if sure else self.problem.trial(there)
 
     def solution(self, outcome: Outcome) -> Solution[Vector]:
         """What was reached."""

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from bunraku.contracts import Array, Outcome, Solution, Vector, input_error
 
 from .least_squares import ROUNDING, SquaresSettings
-from .squares_model import SquaresPoint, SquaresProblem
+from .squares_problem import SquaresPoint, SquaresProblem
 
 _ARMIJO, _WOLFE = 1e-4, 0.9
 _MOST_TRIES = 40

@@ -8,7 +8,6 @@ H + Jᵀ w J, so units do not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,12 +16,9 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, eigh, qr
 from scipy.linalg.lapack import dpotrf, dpotrs  # type: ignore[attr-defined]
 
-from bunraku.contracts import Array, Flags, Vector, input_error
+from bunraku.contracts import Array, Vector
 
-Rows = Callable[[Vector], tuple[Vector, Array]]
-"""z (n,) → residuals (m,) and their Jacobian (m, n)"""
-Bend = Callable[[Vector, Vector], Array]
-"""z (n,), forces (m,) on rows → the Hessian (n, n) of forces · residuals"""
+from .squares_problem import SquaresForces, SquaresPoint, SquaresProblem
 
 _DEPENDENT = 1e-10  # a hard row that is this near to others, of its length, follows from them
 _LEAST_BEND = 1e-3  # share of the energy's own stiffness that a direction counts with at least
@@ -32,127 +28,6 @@ _MOST_DAMPING = 1e31
 _LARGE, _SPARSE = 100_000, 0.1  # numbers of a Jacobian from which zeros are looked for, and the share of others then
 _TINY = float(np.finfo(np.float64).tiny)
 _EPS = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class SquaresProblem:
-    """½ zᵀ H z + h·z + ½ Σ w r(z)², with r = 0 in rows of weight ∞."""
-
-    hessian: Array
-    """(n, n) symmetric positive semi-definite H"""
-    linear: Vector
-    """(n,) h"""
-    weights: Vector
-    """(m,) w, from 0 to ∞"""
-    rows: Rows
-    """z (n,) → r (m,) and its Jacobian (m, n)"""
-    bend: Bend | None = None
-    """z (n,), forces (m,) → Hessian (n, n) of forces · r(z); None: it is learnt on the way"""
-    values: Callable[[Vector], Vector] | None = None
-    """z (n,) → r (m,) alone, where that costs less"""
-    rounding: Vector | None = None
-    """(m,) how far rows are off by rounding, as differences of large numbers are; None: not at all"""
-
-    def __post_init__(self) -> None:
-        count = len(self.linear)
-        if np.shape(self.hessian) != (count, count):
-            raise input_error("the energy's matrix must fit its slope", got=(np.shape(self.hessian), (count,)))
-        if np.ndim(self.weights) != 1 or not (np.asarray(self.weights) >= 0.0).all():
-            raise input_error("weights of rows must be numbers from 0 to ∞", got=np.asarray(self.weights).tolist())
-
-    @cached_property
-    def hard(self) -> Flags:
-        """(m,) rows that must be zero."""
-        return np.isinf(self.weights)
-
-    @cached_property
-    def blurred(self) -> tuple[Vector, Vector]:
-        """The rounding of soft and of hard rows."""
-        blur = np.zeros(len(self.weights)) if self.rounding is None else self.rounding
-        return blur[~self.hard], blur[self.hard]
-
-    def at(self, z: Vector) -> SquaresPoint:
-        """All there is to know at z (n,)."""
-        return self.point(z, *self.rows(z))
-
-    def residuals(self, z: Vector) -> tuple[Vector, Vector]:
-        """Soft and hard rows at z (n,)."""
-        found = self.rows(z)[0] if self.values is None else self.values(z)
-        return found[~self.hard], found[self.hard]
-
-    def point(self, z: Vector, residual: Vector, jacobian: Array) -> SquaresPoint:
-        """The same where rows (m,) and their Jacobian (m, n) at z are known already."""
-        soft, weights = ~self.hard, self.weights[~self.hard]
-        pushed, elastic = weights * residual[soft], self.hessian @ z
-        terms = 0.5 * float(z @ elastic), float(self.linear @ z), 0.5 * float(pushed @ residual[soft])
-        gradient = elastic + self.linear + jacobian[soft].T @ pushed
-        return SquaresPoint(
-            z, terms[0] + terms[1], sum(terms), sum(map(abs, terms)), gradient, residual[self.hard],
-            jacobian[self.hard], residual[soft], jacobian[soft], weights, (residual, jacobian),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class SquaresPoint:
-    """A place z and what the problem says there."""
-
-    z: Vector
-    elastic: float
-    """½ zᵀ H z + h·z"""
-    value: float
-    """what is minimised"""
-    terms: float
-    """sum of the terms of `value`, each without its sign"""
-    gradient: Vector
-    """(n,) of `value`"""
-    missed: Vector
-    """(e,) hard rows"""
-    conditions: Array
-    """(e, n) their Jacobian"""
-    residual: Vector
-    """(m − e,) soft rows"""
-    jacobian: Array
-    """(m − e, n) their Jacobian"""
-    weights: Vector
-    """(m − e,)"""
-    rows: tuple[Vector, Array]
-    """all of them, and their Jacobian"""
-
-    def weighted(self, problem: SquaresProblem) -> SquaresPoint:
-        """The same place in a problem with other weights."""
-        return problem.point(self.z, *self.rows)
-
-    @property
-    def finite(self) -> bool:
-        """Whether every number is one."""
-        return bool(
-            np.isfinite(self.value)
-            and np.isfinite(self.gradient).all()
-            and np.isfinite(self.missed).all()
-            and np.isfinite(self.conditions).all()
-            and np.isfinite(self.jacobian).all()
-        )
-
-    def bend(self, other: SquaresPoint, forces: SquaresForces) -> Vector:
-        """(n,) by how much the rows' curvature alone changes the Lagrangian's gradient on the way to another point."""
-        soft = (other.jacobian - self.jacobian).T @ forces.soft
-        return soft + (other.conditions - self.conditions).T @ forces.hard
-
-
-@dataclass(frozen=True, eq=False)
-class SquaresForces:
-    """What rows pull with, or may pull with at most."""
-
-    soft: Vector
-    """(m − e,)"""
-    hard: Vector
-    """(e,)"""
-
-    def of(self, problem: SquaresProblem) -> Vector:
-        """(m,) in the order of a problem's rows."""
-        out = np.empty(len(problem.weights))
-        out[problem.hard], out[~problem.hard] = self.hard, self.soft
-        return out
 
 
 @dataclass(frozen=True, eq=False)

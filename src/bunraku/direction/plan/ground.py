@@ -70,6 +70,10 @@ class Along:
         value, by_place, by_speed = self.observed.velocities(q, v)
         return self._along(value[:, None])[:, 0], self._along(by_place), self._along(by_speed)
 
+    def speeds(self, q: Vector, v: Vector) -> Vector:
+        """(c,) velocities without derivatives."""
+        return self._along(self.observed.speeds(q, v)[:, None])[:, 0]
+
     def linear(self) -> Array:
         """(c, d) the derivative at rest."""
         return self._along(self.observed.linear())

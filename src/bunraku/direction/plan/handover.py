@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from bunraku.contracts import Array, Integers, PhysicsStopped, Points, Vector, input_error
 from bunraku.direction.steer.rigid import best_rotation, centre
-from bunraku.dynamics import rigid_motions, unwarped, unwarped_speeds
+from bunraku.dynamics import CLOSE, rigid_motions, unwarped, unwarped_speeds
 
 from .place import Place, Turning, counted
 from .reduced import Reduced
@@ -33,7 +33,9 @@ _TOO_FAR = (
 _MOST_AT_ONCE = 0.5
 """[rad] by which the frame is turned at once"""
 _ROUGHLY, _EXACTLY = 1e-3, 1e-12
-"""shares to which the rates of a displacement are found: to come nearer by, and to be kept"""
+"""shares to which a displacement, or its rates, are found: to come nearer by, and to be kept"""
+_FINER = 1e-3
+"""share of a leaning's square [rad²], which is what Newton's method leaves of it, that a displacement may be off by"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +106,17 @@ def _upright(body: Reduced, away: Points, pivot: Vector, turn: Array, linear: Ar
     """(n, 3) the displacement, and (3, 3) the turn of the frame in which it has no linearised turn (n, 3, 3), of a pose
     `away` (n, 3) from the centre of mass: by Newton's method on three numbers. Also, about, (3, n, 3) how it changes
     where what it means turns about x, y and z."""
-    start, before, turns_by = None, np.inf, np.zeros((3, *away.shape))
+    start, before, turns_by, close = None, np.inf, np.zeros((3, *away.shape)), _ROUGHLY
     for _ in range(_ROUNDS):
         own = away @ turn + pivot
-        u = _undone(body, own, start)
+        u = _undone(body, own, start, close)
         if before > _NEARLY_UPRIGHT or start is None:
             turns_by = _rate(body, u, _turning(own - pivot), _ROUGHLY, None if start is None else turns_by)
         left = np.linalg.solve(np.einsum("aik,bai,a->kb", linear, turns_by, body.mass), _share(linear, u, body.mass))
         leaning = float(np.linalg.norm(left))
-        if leaning <= _UPRIGHT:
+        if leaning <= _UPRIGHT and close <= CLOSE:
             return u, turn, turns_by
+        close = max(CLOSE, _FINER * min(leaning, 1.0) ** 2)  # as near as the next round may come
         left *= min(1.0, _MOST_AT_ONCE / leaning)  # it is upright upside down, too
         turn = turn @ Rotation.from_rotvec(left).as_matrix()
         start = u - np.einsum("k,kni->ni", left, turns_by)
@@ -163,11 +166,11 @@ def _handed(body: Reduced, place: Place, own: Points, speed: Points) -> Handed:
     return Handed(richer, place, richer.modes.coordinates(u, body.mass), richer.modes.coordinates(rate, body.mass))
 
 
-def _undone(body: Reduced, own: Points, start: Points | None = None) -> Points:
-    """(n, 3) the displacement that is warped to own points; `start` is one near it."""
+def _undone(body: Reduced, own: Points, start: Points | None = None, close: float = CLOSE) -> Points:
+    """(n, 3) the displacement that is warped to own points, up to a share of the size; `start` is one near it."""
     if not body.warped:
         return own - body.mesh.rest
-    found = unwarped(body.warp, own, start)
+    found = unwarped(body.warp, own, start, close=close)
     if not found.outcome.usable:
         raise PhysicsStopped(_TOO_FAR)
     return found.value

@@ -82,5 +82,5 @@ def _near(heights: Array, level: float) -> Flags:
 
 def _heights(body: Reduced, place: Place, spline: WigglySpline, times: Vector, vertices: Integers) -> Array:
     """(t, k) of vertices (k,) at times (t,)."""
-    own = body.mesh.rest[vertices] + body.displacements(spline(times).position)[:, vertices]
-    return place.heights(own, times, vertices)
+    lifts = body.along(spline(times).position, place.upwards(times))[vertices].T
+    return place.heights(body.mesh.rest[vertices], lifts, times, vertices)

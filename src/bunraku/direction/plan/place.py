@@ -124,11 +124,15 @@ class Place:
         out = self._arms(x) @ (turn if np.ndim(time) else turn[0]).swapaxes(-1, -2)
         return out + self.origin_at(time)[..., None, :]
 
-    def heights(self, x: Array, times: Vector, vertices: Integers) -> Array:
-        """(t, k) y of the world of own points (t, k, 3), those of some vertices (k,), at times (t,)."""
-        turn, _ = self._turned(times)
-        arms = x - self.pivot if self.offset is None else x - self.pivot + self.offset[vertices]
-        return np.einsum("tki,ti->tk", arms, turn[:, 1]) + self.origin_at(times)[:, 1:2]
+    def upwards(self, times: Vector) -> Array:
+        """(3, t) y of the world in the body's own frame at times (t,)."""
+        return np.ascontiguousarray(self._turned(times)[0][:, 1].T)
+
+    def heights(self, rest: Points, lifts: Array, times: Vector, vertices: Integers) -> Array:
+        """(t, k) y of the world of vertices (k,) at times (t,), where they were at own points (k, 3) and have gone
+        upwards by lifts (t, k)."""
+        arms = rest - self.pivot if self.offset is None else rest - self.pivot + self.offset[vertices]
+        return self.upwards(times).T @ arms.T + lifts + self.origin_at(times)[:, 1:2]
 
     def velocities(self, x: Array, v: Array, time: float | Vector) -> Array:
         """World velocities of own points that move at own velocities v."""

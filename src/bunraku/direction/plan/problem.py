@@ -59,6 +59,10 @@ class Sight(Protocol):
         """(r,), and (r, d) by q and by v."""
         ...
 
+    def speeds(self, q: Vector, v: Vector) -> Vector:
+        """(r,) velocities without derivatives."""
+        ...
+
     def linear(self) -> Array:
         """(r, d) the derivative at rest."""
         ...
@@ -132,8 +136,11 @@ class Problem:
     def squares(self) -> SquaresProblem:
         """For the solver."""
         hessian, linear = self.nodes.energy
-        known = (self.bend, self.values) if self.body.warped else (None, None)
-        return SquaresProblem(hessian, linear, self.weights, self.residuals, *known, self._rounding)
+        if not self.body.warped:
+            return SquaresProblem(hessian, linear, self.weights, self.residuals, rounding=self._rounding)
+        return SquaresProblem(
+            hessian, linear, self.weights, self.residuals, self.bend, self.values, self._rounding, self.slopes
+        )
 
     @property
     def _rounding(self) -> Vector:
@@ -154,42 +161,61 @@ class Problem:
         return np.concatenate([one[0] for one in parts]), np.concatenate([one[1] for one in parts])
 
     def values(self, z: Vector) -> Vector:
-        """(m,) how far rows are from their goals; rows of positions without the derivative."""
+        """(m,) how far rows are from their goals, without derivatives; of a warped body."""
         out = []
         for row in self.rows:
-            if row.velocity:
-                out.append(self.of(row, z)[0])
-            else:
-                out.append(row.unit * (row.observed.places(self._state(z, row.node, False)[0]) - row.goal.values))
+            (q, _), (v, _) = self._state(z, row.node, False), self._state(z, row.node, True)
+            found = row.observed.speeds(q, v) if row.velocity else row.observed.places(q)
+            out.append(row.unit * (found - row.goal.values))
         return np.concatenate(out) if out else np.zeros(0)
+
+    def slopes(self, z: Vector) -> Array:
+        """(m, n) the derivative of the rows; of a warped body."""
+        speeds, out = self._speeds(z), np.zeros((sum(row.count for row in self.rows), len(z)))
+        begin = 0
+        for row in self.rows:
+            part, known = out[begin : begin + row.count], speeds.get(row.sight)
+            begin += row.count
+            if known is None:
+                self._spread(row, part, row.observed.positions(self._state(z, row.node, False)[0])[1])
+            else:  # the derivative of velocities by speeds is that of positions
+                self._spread(row, part, known if row.velocity else known[2])
+        return out
 
     def parts(self, z: Vector) -> list[tuple[Vector, Array]]:
         """As `residuals`, row by row of `rows`."""
-        speeds = {
-            row.sight: self._velocities(row, self._state(z, row.node, False)[0], self._state(z, row.node, True)[0])
-            for row in self.rows
-            if row.velocity
-        }
+        speeds = self._speeds(z)
         return [self.of(row, z, speeds.get(row.sight)) for row in self.rows]
 
     def of(self, row: Row, z: Vector, speeds: Speeds | None = None) -> tuple[Vector, Array]:
         """A row, and its derivative; `speeds` are the velocities of what it observes, where they are known."""
-        nodes, modes = self.nodes, self.nodes.modes
-        q, at = self._state(z, row.node, False)
+        q, _ = self._state(z, row.node, False)
         out = np.zeros((row.count, len(z)))
-        if not row.velocity:
-            # The derivative of velocities by speeds is that of positions.
+        if row.velocity:
+            found = speeds or self._velocities(row, q, self._state(z, row.node, True)[0])
+            value, slope = found[0], found
+        else:
             value, slope = self._positions(row, q) if speeds is None else (self._places(row, q), speeds[2])
-            if at is not None:
-                out[:, at : at + modes] = row.unit * slope
-            return row.unit * (value - row.goal.values), out
-        v, beside = self._state(z, row.node, True)
-        value, by_place, by_speed = speeds or self._velocities(row, q, v)
-        if at is not None:
-            out[:, at : at + nodes.modes] = row.unit * by_place
-        if beside is not None:
-            out[:, beside : beside + nodes.modes] = row.unit * by_speed
+        self._spread(row, out, slope)
         return row.unit * (value - row.goal.values), out
+
+    def _speeds(self, z: Vector) -> dict[tuple[int, int], Speeds]:
+        """Velocities of what rows of velocities observe."""
+        return {
+            row.sight: self._velocities(row, self._state(z, row.node, False)[0], self._state(z, row.node, True)[0])
+            for row in self.rows
+            if row.velocity
+        }
+
+    def _spread(self, row: Row, out: Array, slope: Array | Speeds) -> None:
+        """Put derivatives of a row, or those of its velocities, at the unknowns they are by: into (r, n)."""
+        at, beside = (self._begins[2 * (row.node % self.nodes.count) + moving] for moving in (0, 1))
+        modes = self.nodes.modes
+        by_place = slope[1] if isinstance(slope, tuple) else slope
+        if at is not None:
+            out[:, at : at + modes] = row.unit * by_place
+        if beside is not None and isinstance(slope, tuple):
+            out[:, beside : beside + modes] = row.unit * slope[2]
 
     def bend(self, z: Vector, forces: Vector) -> Array:
         """(n, n) the Hessian of forces (m,) · rows at z: one field of pulls a node, whatever its rows are of."""
@@ -198,15 +224,11 @@ class Problem:
             (q, at), (v, beside) = self._state(z, node, False), self._state(z, node, True)
             if at is None:
                 continue
-            own, bends = slice(at, at + modes), self.body.bends
-            if pulls.still is not None:
-                out[own, own] += bends(q, pulls.still)
-            if pulls.moving is None:
-                continue
-            out[own, own] += bends(q, pulls.moving, v)
-            if beside is not None:
+            own = slice(at, at + modes)
+            out[own, own], mixed = self.body.bends.joined(q, v, pulls.still, pulls.moving, mixed=beside is not None)
+            if mixed is not None and beside is not None:
                 other = slice(beside, beside + modes)
-                out[own, other] = mixed = bends(q, pulls.moving)
+                out[own, other] = mixed
                 out[other, own] = mixed
         return out
 

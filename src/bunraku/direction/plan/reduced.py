@@ -96,6 +96,12 @@ class Reduced:
         u = self.modes.displacements(q)
         return self.warp.displacements(u) if self.warped else u
 
+    def along(self, q: Array, directions: Array) -> Array:
+        """(n, r) how far vertices go along a direction (3,) each, of (3, r), at modal coordinates (r, d) [m]."""
+        flat = self.modes.shapes.reshape(-1, self.modes.count)
+        u = (flat @ q.T).reshape(len(self.mass), 3, len(q))
+        return self.warp.along(u, directions) if self.warped else np.einsum("nir,ir->nr", u, directions)
+
     def velocities(self, q: Array, v: Array) -> Array:
         """How fast vertices move where q changes at v [m/s]."""
         rate = self.modes.displacements(v)

@@ -144,7 +144,7 @@ def _solved(problem: Problem, before: Motion | None) -> Solution[Vector]:
     if before is not None and before.body is problem.body:
         # A small edit is near where it was, a large one is not: the better of the two is where to begin.
         was = _where(problem.nodes, before.spline)
-        if soft.at(was).value < soft.at(start).value:
+        if soft.trial(was).value < soft.trial(start).value:
             start, settings = was, SquaresSettings(near=True)
     found = gauss_newton(soft, start, settings)
     return _exactly(problem, found) if hard else found
