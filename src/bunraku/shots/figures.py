@@ -32,6 +32,7 @@ from bunraku.scenes import (
     bar_ways,
     cloth_design,
     cushion_study,
+    herringbone_study,
     jelly_study,
     key_study,
     letter_study,
@@ -128,6 +129,10 @@ FIGURES: dict[str, Figure] = {
     "cushion": Figure(
         "a foam cushion with a thick soft skin, bent by its ends: the inner side wrinkles", cushion_study,
         (-0.35, -0.65, -1.0), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
+    ),
+    "herringbone": Figure(
+        "a skin pressed along one direction and then along the other: straight ridges go in zigzag", herringbone_study,
+        (-0.25, -1.0, -0.55), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "jelly": Figure(
         "a jelly lands, squashes as keyed, and bounces on along an arc",
