@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 
 from . import bodies as _bodies
 from . import contact as _contact
+from . import coupling as _coupling
 from . import files as _files
 from . import forms as _forms
 from . import peers as _peers
 from . import plan as _plan
+from . import statics as _statics
 from . import steer as _steer
 from . import step as _step
 from . import tracks as _tracks
@@ -17,6 +19,10 @@ from . import wrinkle as _wrinkle
 BENCHES: dict[str, tuple[str, Callable[..., Iterator[str]]]] = {
     "bodies": ("surfaces filled with tetrahedra: counts, seconds, volume and distance by edge length", _bodies.run),
     "contact": ("what contact costs: a bag, sheets on a ball, a folded sheet, with it and without", _contact.run),
+    "coupling": (
+        "a bent bar: wrinkles that a coupling puts where nothing bends, and kinks that cells put into a skin",
+        _coupling.run,
+    ),
     "files": ("what reading and writing cost, format by format", _files.run),
     "forms": ("three linear systems for the plate's bending, and the hinge's", _forms.run),
     "peers": ("the same sheets in NVIDIA Newton and in Blender's cloth, where installed, at equal error", _peers.run),
@@ -24,6 +30,7 @@ BENCHES: dict[str, tuple[str, Callable[..., Iterator[str]]]] = {
         "the nine scenes of the paper behind plan: set-up, search, edits and playing beside its figures",
         _plan.run,
     ),
+    "statics": ("ways to find the balance of a skin: seconds, iterations, and whether it is stable", _statics.run),
     "step": ("what one Newton iteration costs, by size, against the bare solver and the untracked shell", _step.run),
     "steer": ("frames a second of a steered body with a fine surface, and a step of it by size", _steer.run),
     "tracks": (

@@ -14,6 +14,8 @@ from bunraku.materials import SkinOnSoft
 from bunraku.scenes.slab import Pressed, Slab, press
 from bunraku.shots import check_makeable
 
+from . import dense as _dense
+
 _UNDER = 1e5
 """[Pa] of the interior: only the ratio counts"""
 SWEEP: tuple[tuple[float, float], ...] = (
@@ -35,10 +37,17 @@ _HEAD = (
 def run(
     thickness: float | None = None, ratio: float | None = None, pressed: float | None = None, out: Path | None = None,
     poisson: float = 0.3, sweep: Sequence[tuple[float, float]] = SWEEP, per_wave: float = 16.0,
-    threads: int | None = None,
+    dense: bool = False, threads: int | None = None,
 ) -> Iterator[str]:  # fmt: skip
     """One slab where a thickness [m], a ratio E_x/E_q, how far it is `pressed` over its onset or a file is given, its
-    skin written to `out`; else the whole table."""
+    skin written to `out`; else the whole table; `dense`: beside slabs of solid elements."""
+    if dense:
+        asked = {"--thickness": thickness, "--ratio": ratio, "--pressed": pressed, "--out": out}
+        for name, value in asked.items():
+            if value is not None:
+                raise input_error("the dense slabs are a table of their own", where=name, remedy="leave it out")
+        yield from _dense.run(poisson, threads=threads)
+        return
     if thickness is not None or ratio is not None or pressed is not None or out is not None:
         given = 1e-3 if thickness is None else thickness, 100.0 if ratio is None else ratio
         slab = _slab(*given, poisson, per_wave, threads)

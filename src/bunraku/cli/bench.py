@@ -21,10 +21,14 @@ examples:
   bunraku bench wavelength --thickness 0.001 --ratio 100 --out slab.usdc
                             one slab under a skin, pressed until it wrinkles: how long its waves are, and its skin
                             (about half a minute; the whole table about five)
+  bunraku bench wavelength --dense
+                            beside slabs of solid elements, skin and foundation (about five minutes)
+  bunraku bench coupling    a bent bar: local against spectral coupling, linear against smooth cells (three minutes)
+  bunraku bench statics     ways to find the balance of a skin, ours and the thesis's (about two minutes)
 
 Timings are noisy: close other programs, and trust the ratios, which are measured in one run.
 """
-_OF_SLABS = ("thickness", "ratio", "pressed", "out", "poisson")
+_OF_SLABS = ("thickness", "ratio", "pressed", "out", "poisson", "dense")
 
 
 def add(parser: Command) -> None:
@@ -37,6 +41,9 @@ def add(parser: Command) -> None:
     slab.add_argument("--pressed", type=float, help="how far, over the strain at which it should buckle (1.5)")
     slab.add_argument("--out", type=Path, metavar="FILE", help="write its skin, uncompressed to compressed")
     parser.add_argument("--poisson", type=float, help="of 'wavelength': Poisson's ratio of skin and interior (0.3)")
+    parser.add_argument(
+        "--dense", action="store_const", const=True, help="of 'wavelength': beside slabs of solid elements"
+    )
     add_threads(parser)
     parser.set_defaults(run=run)
 

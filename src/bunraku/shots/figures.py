@@ -33,6 +33,7 @@ from bunraku.scenes import (
     buttons_study,
     cloth_design,
     cushion_study,
+    herringbone_study,
     jelly_study,
     key_study,
     letter_study,
@@ -138,6 +139,10 @@ FIGURES: dict[str, Figure] = {
     "seat": Figure(
         "a ball is dropped on a leather seat: the foam, and with its skin", seat_study, (-0.35, -0.6, -1.0),
         style=dyed((0.45, 0.26, 0.16), sheen=0.35),
+    ),
+    "herringbone": Figure(
+        "a skin pressed along one direction and then along the other: straight ridges go in zigzag", herringbone_study,
+        (-0.25, -1.0, -0.55), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "jelly": Figure(
         "a jelly lands, squashes as keyed, and bounces on along an arc",
