@@ -1,5 +1,8 @@
 """Skins in shots: handles met, waves told of, takes carried on, looked at, and laid on the motion of other takes."""
 
+# pxr comes without types
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import json
@@ -18,7 +21,7 @@ from bunraku.dynamics import NewtonSettings
 from bunraku.geometry import vertex_normals
 from bunraku.io import write_animation
 from bunraku.materials import SkinOnSoft
-from bunraku.shots import FrameDone, Overlays, Shot, TakeResult, dry_run, frames, open_take
+from bunraku.shots import FrameDone, Overlays, Shot, TakeResult, dry_run, frames, open_take, read_shot
 from bunraku.shots.kept import kept
 from bunraku.shots.prepare_wrinkle import prepare_wrinkle
 from bunraku.shots.run import TakeFolder
@@ -55,9 +58,13 @@ def test_handles_are_met_and_waves_are_told_of(made: TakeResult) -> None:
     assert "beyond that on frames 2–3" in notes and report.arrays["compression"][0] < 1e-9
     assert f"The highest wave goes {1e3 * report.arrays['highest'][-1]:.3g} mm" in notes
     assert "they come out too long; edges of 0.015 m would show them" in notes
+    area, volume = 4 * 0.4 * 0.15 + 2 * 0.15**2, 0.4 * 0.15**2
+    assert facts["mass"] == pytest.approx(area * 6e-3 * 1000.0 + volume * 60.0, rel=1e-6)
+    assert "<th>handles</th><td>2</td>" in (made.folder / "index.html").read_text()
     for name in ("index.html", "preview.mp4", "contact_sheet.png", "ply"):
         assert (made.folder / name).exists()
     assert not (made.folder / "forces.png").exists()
+    assert read_shot(made.folder / "shot.toml").wrinkles["bar"].handles[1].keys[1].rotate == (20.0, 0.0, 0.0)
     assert json.loads((made.folder / "timings.json").read_text())["total_s"] > 0.0
 
 
@@ -206,4 +213,5 @@ def test_a_planned_take_has_a_skin_put_on(tmp_path: Path) -> None:
     np.testing.assert_allclose(result.report.arrays["interior"], below, atol=1e-6)
     assert result.report.arrays["compression"].max() > 0.01 and result.report.arrays["highest"].max() > 1e-4
     read = json.loads((result.folder / "provenance.json").read_text())["inputs"]
+    assert read_shot(result.folder / "shot.toml").wrinkles["coat"].guide is not None
     assert read[0]["key"] == "object.coat.guide" and Path(read[0]["path"]).name == "bar.usdc"

@@ -14,12 +14,10 @@ from bunraku.contracts import Integers
 from bunraku.geometry import Attribute, Scope, Surface, TriMesh
 from bunraku.io import write_mesh
 from bunraku.motion import Path as Way
-from bunraku.render import Style
 from bunraku.scenes.cushion import bent_end, cushion
 from bunraku.scenes.pillow import grip, pillow
 
 from .demo_shot import write_demo_shot
-from .looks import dyed
 
 Handles = Mapping[str, tuple[Integers, Mapping[str, Any]]]
 """region → its vertices, and what else its handle's table says"""
@@ -37,8 +35,6 @@ class WrinkleDemo:
     frames: tuple[int, int]
     rate: float
     """[frames/s]"""
-    style: Style
-    """how figures draw its take"""
 
 
 def _cushion_handles(mesh: TriMesh) -> Handles:
@@ -76,7 +72,7 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
             "skin": {"young": 3e6, "poisson": 0.3, "thickness": 9e-3, "density": 900.0},
             "interior": {"young": 1e5, "poisson": 0.3, "density": 60.0, "stiffness_damping": 0.05}, "cell": 0.09,
         },
-        (1, 13), 12.0, dyed((0.56, 0.33, 0.20), sheen=0.35),
+        (1, 13), 12.0,
     ),
     "pillow": WrinkleDemo(
         "a pillow is squeezed between two hands: a cover that is told how long its waves are to be",
@@ -85,7 +81,7 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
             "skin": {"young": 6e6, "poisson": 0.3, "density": 500.0}, "wavelength": 0.13,
             "interior": {"young": 5e4, "poisson": 0.3, "density": 40.0, "stiffness_damping": 0.05}, "cell": 0.08,
         },
-        (1, 13), 12.0, dyed((0.30, 0.42, 0.55), sheen=0.25),
+        (1, 13), 12.0,
     ),
 }  # fmt: skip
 

@@ -16,8 +16,8 @@ from bunraku.direction.wrinkle import Handle
 from bunraku.direction.wrinkle.interior import LatticeInterior
 from bunraku.direction.wrinkle.wrinkling import Wrinkling
 from bunraku.energies import corner_gradients, strains
-from bunraku.geometry import Lattice, TriMesh
-from bunraku.materials import ShellMaterial
+from bunraku.geometry import Lattice, TriMesh, lumped_mass
+from bunraku.materials import ShellMaterial, SolidMaterial
 
 from .report import HEIGHT, INTERIOR
 
@@ -60,8 +60,9 @@ class SkinReport:
         return float(np.percentile(compressions(x, self.shell.faces, gradients), _MOST))
 
     def facts(
-        self, job: Job[Any], skin: ShellMaterial, handles: Sequence[Handle], names: Sequence[str]
-    ) -> dict[str, Any]:
+        self, job: Job[Any], skin: ShellMaterial, interior: SolidMaterial, handles: Sequence[Handle],
+        names: Sequence[str],
+    ) -> dict[str, Any]:  # fmt: skip
         """What a report says once."""
         own = dict(job.facts)
         averages = own.pop("regions")
@@ -72,6 +73,7 @@ class SkinReport:
         return own | {
             "regions": len(handles), "averages": averages, "faces": len(self.shell.faces),
             "close": close,
+            "mass": float(lumped_mass(self.shell, skin.areal_mass).sum()) + interior.density * own.get("volume", 0.0),
             "thickness": skin.thickness, "young": skin.young,
         }  # fmt: skip
 
