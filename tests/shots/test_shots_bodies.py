@@ -130,7 +130,7 @@ def test_a_frame_of_a_take_is_edited_and_stands_as_a_key(shot, tmp_path: Path) -
 
 def test_a_region_is_of_the_nodes_that_carry_it(shot) -> None:
     prepared = prepare_body(shot(path=[{"points": PATH, "region": "right"}], pins=[{"region": "left"}]))
-    ends = prepared.body.rest + prepared.origin
+    ends = prepared.filling.body.rest + prepared.origin
     assert (ends[np.asarray(prepared.bodies[0].paths[0].vertices), 0] > 0.6 - 1e-6).all()
     assert (ends[np.asarray(prepared.pins[0].vertices), 0] < 1e-6).all()
     assert prepared.regions == ("region right",) and prepared.functions is not None

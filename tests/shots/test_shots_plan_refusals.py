@@ -198,7 +198,7 @@ def test_a_flight_that_cannot_land(folder: Path) -> None:
 
 def test_plans_stand_alone(folder: Path) -> None:
     jelly = {"role": "body", "surface": {"file": "bar.obj", "unit": "m"}}
-    with pytest.raises(InputError, match="several shells, or shells, bodies and plans together, are not yet there"):
+    with pytest.raises(InputError, match="several shells, or shells, bodies, plans and skins together"):
         planned(folder, keys=[LEAN], others={"jelly": jelly})
 
 

@@ -9,12 +9,12 @@ from bunraku.geometry import TriMesh
 
 from .soft_shapes import pillow_shape
 
-_HALF = (0.30, 0.10, 0.22)
+_HALF = (0.30, 0.14, 0.22)
 """[m] half of the pillow's sides"""
 _GRIP = 0.06  # [m] of each side that is held
 
 
-def pillow(edge: float = 0.0165) -> TriMesh:
+def pillow(edge: float = 0.0175) -> TriMesh:
     """A pillow about the origin, 0.6 m along x."""
     return pillow_shape(_HALF, edge)
 

@@ -14,6 +14,7 @@ from .report import Measured, Report, Sentence, TakeOutcome, per_frame
 from .sentences import length, ranges
 
 _MARKS = {"met": "✓", "missed": "!", "yielded": "~", "note": "·"}
+_REGIONS = "regions that obey the guide"
 _MOST_YIELDED = 20  # regions on the page; all of them are in report.json
 
 
@@ -98,7 +99,9 @@ class Page:
         facts = self.report.measured.facts
         rows = [
             ("vertices", facts.get("vertices")), ("faces", facts.get("faces")), ("tetrahedra", facts.get("tets")),
-            ("regions that obey the guide", facts.get("regions")), ("mass", f"{facts.get('mass', 0):.4g} kg"),
+            (_REGIONS if "wavelength" not in facts else "handles", facts.get("regions")),
+            ("wavelength", f"{facts['wavelength']:.4g} m" if "wavelength" in facts else None),
+            ("cells inside", facts.get("elements")), ("mass", f"{facts.get('mass', 0):.4g} kg"),
             ("size", f"{self.report.measured.size:.4g} m"), ("frames per second", f"{facts['rate']:g}"),
             ("numbers are counted from", f"({', '.join(f'{c:g}' for c in facts['origin'])}) m"),
             ("time for all frames", f"{self.seconds:.1f} s"), ("linear solver", self.provenance.get("solver")),

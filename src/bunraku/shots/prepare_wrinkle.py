@@ -159,7 +159,7 @@ class PreparedWrinkle(Prepared):
             given |= {"duration": float(self.times[-1]), "rate": self.clip.rate}
         job = wrinkling_job(self.guide if self.animated else self.shell, **given)
         reporter = SkinReport(job.reporter, self.shell)
-        facts = reporter.facts(job, self.material, self.handles, self.regions)
+        facts = reporter.facts(job, self.material, table.interior.material, self.handles, self.regions)
         return replace(job, times=self.times, reporter=reporter, facts=facts)
 
 

@@ -14,12 +14,10 @@ from bunraku.contracts import Integers
 from bunraku.geometry import Attribute, Scope, Surface, TriMesh
 from bunraku.io import write_mesh
 from bunraku.motion import Path as Way
-from bunraku.render import Style
 from bunraku.scenes.cushion import bent_end, cushion
 from bunraku.scenes.pillow import grip, pillow
 
 from .demo_shot import write_demo_shot
-from .looks import dyed
 
 Handles = Mapping[str, tuple[Integers, Mapping[str, Any]]]
 """region → its vertices, and what else its handle's table says"""
@@ -37,8 +35,6 @@ class WrinkleDemo:
     frames: tuple[int, int]
     rate: float
     """[frames/s]"""
-    style: Style
-    """how figures draw its take"""
 
 
 def _cushion_handles(mesh: TriMesh) -> Handles:
@@ -60,32 +56,32 @@ def _cushion_handles(mesh: TriMesh) -> Handles:
 
 
 def _pillow_handles(mesh: TriMesh) -> Handles:
-    """Two hands that press the pillow together, and turn its sides up a little."""
+    """Two hands that press the pillow together."""
     out: dict[str, tuple[Integers, Mapping[str, Any]]] = {}
     for name, side in (("left", -1), ("right", 1)):
-        end = {"frame": 17, "move": [-0.085 * side, 0.0, 0.0], "rotate": [0.0, 0.0, 8.0 * side], "ease": "smooth"}
+        end = {"frame": 11, "move": [-0.045 * side, 0.0, 0.0], "ease": "smooth"}
         out[name] = grip(mesh, side), {"keys": [{"frame": 1}, end]}
     return out
 
 
 WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
     "cushion": WrinkleDemo(
-        "a foam cushion bent by its ends, the skin of its inner side wrinkling across: two materials, keyed handles",
+        "a foam cushion is bent by its ends, and the skin of its inner side wrinkles across: keyed handles",
         lambda: cushion(0.016), _cushion_handles,
         {
             "skin": {"young": 3e6, "poisson": 0.3, "thickness": 9e-3, "density": 900.0},
             "interior": {"young": 1e5, "poisson": 0.3, "density": 60.0, "stiffness_damping": 0.05}, "cell": 0.09,
         },
-        (1, 13), 12.0, dyed((0.56, 0.33, 0.20), sheen=0.35),
+        (1, 13), 12.0,
     ),
     "pillow": WrinkleDemo(
         "a pillow is squeezed between two hands: a cover that is told how long its waves are to be",
         pillow, _pillow_handles,
         {
-            "skin": {"young": 6e6, "poisson": 0.3, "density": 500.0}, "wavelength": 0.125,
+            "skin": {"young": 6e6, "poisson": 0.3, "density": 500.0}, "wavelength": 0.13,
             "interior": {"young": 5e4, "poisson": 0.3, "density": 40.0, "stiffness_damping": 0.05}, "cell": 0.08,
         },
-        (1, 20), 24.0, dyed((0.30, 0.42, 0.55), sheen=0.25),
+        (1, 13), 12.0,
     ),
 }  # fmt: skip
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from bunraku.direction.wrinkle import Handle
 from bunraku.direction.wrinkle.interior import LatticeInterior
 from bunraku.direction.wrinkle.wrinkling import Wrinkling
 from bunraku.energies import corner_gradients, strains
-from bunraku.geometry import Lattice, TriMesh
-from bunraku.materials import ShellMaterial
+from bunraku.geometry import Lattice, TriMesh, lumped_mass
+from bunraku.materials import ShellMaterial, SolidMaterial
 
 from .report import HEIGHT, INTERIOR
 
@@ -29,6 +30,8 @@ class SkinReport:
 
     own: Reporter
     shell: TriMesh
+    _since: list[float] = field(default_factory=lambda: [time.perf_counter()], repr=False)
+    """[s] when the last frame was told"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
         """`residual` (h,) [m] of the handles, `highest` [m] of the waves, `compression` of the interior under its skin,
@@ -39,11 +42,17 @@ class SkinReport:
         return told | {
             "residual": handles,
             "held": np.ones(len(handles)),
+            "seconds": np.array(self._spent() if steps else 0.0),
             "pin_residual": np.zeros(0),
             "highest": np.array(float(np.abs(told[HEIGHT]).max(initial=0.0))),
             "compression": np.array(self._pressed(np.asarray(told[INTERIOR]))),
             "coupling": np.array(float(averages.max(initial=0.0))),
         }
+
+    def _spent(self) -> float:
+        """[s] since the last frame was told, or the job began."""
+        before, self._since[0] = self._since[0], time.perf_counter()
+        return self._since[0] - before
 
     def _pressed(self, x: Points) -> float:
         """By how much the most pressed hundredth of the faces is shorter than at rest, with the interior at x."""
@@ -51,19 +60,33 @@ class SkinReport:
         return float(np.percentile(compressions(x, self.shell.faces, gradients), _MOST))
 
     def facts(
-        self, job: Job[Any], skin: ShellMaterial, handles: Sequence[Handle], names: Sequence[str]
-    ) -> dict[str, Any]:
+        self, job: Job[Any], skin: ShellMaterial, interior: SolidMaterial, handles: Sequence[Handle],
+        names: Sequence[str],
+    ) -> dict[str, Any]:  # fmt: skip
         """What a report says once."""
         own = dict(job.facts)
         averages = own.pop("regions")
         stepper, close = job.stepper, []
         if isinstance(stepper, Wrinkling) and isinstance(stepper.interior, LatticeInterior):
             close = close_handles(stepper.interior.lattice, handles, names)
+        own["warnings"] = [*own["warnings"], *_small_cells(own)]
         return own | {
             "regions": len(handles), "averages": averages, "faces": len(self.shell.faces),
             "close": close,
+            "mass": float(lumped_mass(self.shell, skin.areal_mass).sum()) + interior.density * own.get("volume", 0.0),
             "thickness": skin.thickness, "young": skin.young,
         }  # fmt: skip
+
+
+def _small_cells(facts: Mapping[str, Any]) -> list[str]:
+    """A sentence where cells are finer than what they carry."""
+    edge = float(facts["wavelength"]) / float(facts["edges_a_wave"])
+    if "cell" not in facts or facts["cell"] >= edge:
+        return []
+    return [
+        f"cells of {facts['cell']:.3g} m are smaller than the surface's edges of {edge:.3g} m, which show nothing of "
+        "what is finer: larger ones would take less time"
+    ]
 
 
 def compressions(x: Points, faces: Faces, gradients: Array) -> Array:

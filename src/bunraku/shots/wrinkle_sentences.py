@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.contracts import Array, Vector
+
 from .prepared import Prepared
 from .report import HEIGHT, MET, Measured, Sentence
 from .wording import count, millimetres, ranges
@@ -48,7 +50,7 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _why(prepared: Prepared, m: Measured, handle: int, missed: np.ndarray) -> str:
+def _why(prepared: Prepared, m: Measured, handle: int, missed: Array) -> str:
     """The reason that applies, as far as it can be told."""
     if missed[0] and not missed[1:].any():
         return _IN_TIME
@@ -66,10 +68,14 @@ def _pressed(m: Measured) -> Iterator[Sentence]:
     by = f"a hundredth of its surface by {100 * pressed[worst]:.2g} % or more, at frame {m.frames[worst]:g}"
     beyond = m.frames[pressed > onset]
     if len(beyond):
-        text = f"The body presses its skin together beyond that on frames {ranges(beyond)}: {by}."
+        text = f"The body presses its skin together beyond that on {_frames(beyond)}: {by}."
     else:
         text = f"The body never presses its skin together so far, so no wrinkles are to be expected: {by}."
     yield Sentence("note", text, float(m.frames[worst]))
+
+
+def _frames(which: Vector) -> str:
+    return f"frame{'s' if len(which) > 1 else ''} {ranges(which)}"
 
 
 def _highest(prepared: Prepared, m: Measured) -> Sentence:

@@ -1,0 +1,56 @@
+"""Demos of skins: their files, what they ask for, and a first look at what would be made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bunraku.geometry import TriMesh, edges
+from bunraku.geometry.enclosing import signed_volume
+from bunraku.materials import SkinOnSoft
+from bunraku.scenes.pillow import grip, pillow
+from bunraku.shots import WRINKLE_DEMOS, check_demo, demo_files, demo_titles, write_demo
+from bunraku.shots.prepare_wrinkle import prepare_wrinkle
+
+
+def _edge(mesh: TriMesh) -> float:
+    ends = mesh.rest[edges(mesh.faces).vertices]
+    return float(np.median(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)))
+
+
+def test_they_are_listed() -> None:
+    assert set(WRINKLE_DEMOS) == {"cushion", "pillow"} and set(WRINKLE_DEMOS) <= set(demo_titles())
+    for name in WRINKLE_DEMOS:
+        check_demo(name)
+
+
+@pytest.mark.parametrize("name", list(WRINKLE_DEMOS))
+def test_a_demo_is_a_shot_and_its_files_are_kept(name: str, tmp_path: Path) -> None:
+    shot = write_demo(name, tmp_path)
+    files = [tmp_path / file for file in demo_files(name)]
+    assert all(file.exists() for file in files) and len(files) == 2
+    table = shot.wrinkles[name]
+    assert [one.region for one in table.handles] == ["left", "right"]
+    first = [one.keys[0] for one in table.handles]
+    assert all(not any((*one.move, *one.rotate)) and one.frame == 1 for one in first)  # met from the first frame on
+    prepared = prepare_wrinkle(shot)
+    ends = [prepared.shell.rest[one.vertices, 0] for one in prepared.handles]
+    assert ends[0].max() < 0.0 < ends[1].min() and min(map(len, ends)) > 50
+    skin, inside = prepared.material, table.interior.material
+    assert isinstance(skin.young, float)
+    waves = SkinOnSoft(skin.thickness, skin.young, inside.young, skin.poisson, inside.poisson).wavelength
+    assert 8.0 * _edge(prepared.shell) < waves < 0.25 * prepared.shell.size  # seen, and several of them
+    before = [file.read_bytes() for file in files]
+    write_demo(name, tmp_path)
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_the_pillow_is_closed_and_round() -> None:
+    mesh = pillow(0.04)
+    size = np.ptp(mesh.rest, axis=0)
+    np.testing.assert_allclose(size, [0.6, 0.28, 0.44], atol=0.01)
+    # Between an ellipsoid and the box about it.
+    assert np.pi / 6.0 < signed_volume(mesh.rest, mesh.faces) / size.prod() < 0.8
+    assert len(np.intersect1d(grip(mesh, -1), grip(mesh, 1))) == 0 and len(grip(mesh, 1)) > 5

@@ -1,0 +1,150 @@
+"""What a shot of a skin refuses, each at its place and with a remedy; and what it warns of and does all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+from soft_bar import BAR, FOAM, PUSH, SKIN, bar, wrinkled, write_bar
+
+from bunraku import InputError, TriMesh
+from bunraku.cli import main
+from bunraku.io import write_mesh
+from bunraku.materials import SkinOnSoft
+from bunraku.shots.prepare_wrinkle import prepare_wrinkle
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_bar(tmp_path)
+    return tmp_path
+
+
+def opened(mesh: TriMesh) -> TriMesh:
+    return TriMesh(mesh.rest, mesh.faces[1:])
+
+
+def walled(mesh: TriMesh) -> TriMesh:
+    """With a closed fin on one of its edges, which then has four faces."""
+    a, b, _ = mesh.faces[0]
+    p, q = mesh.point_count, mesh.point_count + 1
+    away = mesh.rest[[a, b]].mean(axis=0) + [[-0.1, 0.1, 0.0], [-0.1, 0.0, 0.1]]
+    fin = [[a, b, p], [b, a, q], [a, p, q], [p, b, q]]
+    return TriMesh(np.concatenate([mesh.rest, away]), np.concatenate([mesh.faces, fin]))
+
+
+SAID: list[tuple[dict[str, Any], str]] = [
+    ({"surface": None}, "object.bar: needs either 'surface' or 'guide' (got 'neither')"),
+    ({"guide": {"file": "bar.obj"}}, "object.bar: needs either 'surface' or 'guide' (got 'both')"),
+    ({"skin": None}, "object.bar.skin: is missing"),
+    ({"skin": {**SKIN, "thickness": 0.0}}, "object.bar.skin.thickness: "),
+    ({"skin": {**SKIN, "weft": 1e6}}, "object.bar.skin.weft: unknown key"),
+    ({"skin": {**SKIN, "young": "stiff"}}, "object.bar.skin.young: must be a number"),
+    ({"skin": "lether"}, "object.bar.skin: unknown material (got 'lether')"),
+    ({"skin": 3}, "object.bar.skin: must be a preset's name or a table"),
+    ({"interior": "fom"}, "object.bar.interior: "),
+    ({"cell": 0.0}, "object.bar.cell: is out of range"),
+    ({"degree": 3}, "object.bar.degree: is out of range"),
+    ({"wavelength": -1.0}, "object.bar.wavelength: is out of range"),
+    ({"handles": [{"region": "middle"}]}, "object.bar.handles[0].region: unknown region (got 'middle')"),
+    (
+        {"handles": [{"region": "left", "keys": [{"frame": 3}, {"frame": 1}]}]},
+        "object.bar.handles[0].keys[1]: keys must be in order of frames",
+    ),
+    (
+        {"handles": [{"region": "left", "keys": [{"frame": 1}], "path": {"points": [[1, 0, 0, 0]]}}]},
+        "object.bar.handles[0]: has either keys or a path",
+    ),
+    ({"muscle": 1}, "object.bar.muscle: unknown key"),
+]
+
+
+@pytest.mark.parametrize(("table", "said"), SAID, ids=[said for _, said in SAID])
+def test_what_the_table_says_wrong_is_said(folder: Path, table: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        wrinkled(folder, **table)
+    assert said in str(error.value)
+
+
+def test_a_guide_leaves_no_room_for_handles(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"where its guide has it \(got 'handles, cell'\)"):
+        wrinkled(folder, surface=None, guide={"file": "bar.obj"})
+
+
+PREPARED: list[tuple[dict[str, Any], str]] = [
+    ({"physics": {"contact": True}}, "physics.contact: is not there yet for skins"),
+    ({"physics": {"tolerance": 1e-3}}, "physics.tolerance: is not for skins"),
+    ({"physics": {"wind": {"velocity": [1, 0, 0]}}}, "physics.wind: is for shells"),
+    ({"frames": (3, 3)}, "shot.frames: a body needs two frames at least"),
+    ({"wavelength": 0.1}, "object.bar.skin: thickness and stiffness say how long waves are"),
+    ({"wavelength": 0.1, "skin": {"poisson": 0.3}}, "object.bar.skin: a wavelength chooses the thickness or"),
+    ({"skin": {"poisson": 0.3}}, "object.bar.skin: a material needs a preset or at least young"),
+    ({"regions": {"left": {"vertices": [500]}, "right": {"vertices": [0]}}}, "object.bar.regions.left.vertices: "),
+    ({"regions": {"left": {"painted": "paw"}, "right": {"vertices": [0]}}}, "object.bar.regions.left.painted: "),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), PREPARED, ids=[said for _, said in PREPARED])
+def test_what_does_not_fit_is_said_at_its_place(folder: Path, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        prepare_wrinkle(wrinkled(folder, **given))
+    assert said in str(error.value)
+
+
+BEGUN: list[tuple[dict[str, Any], Callable[[TriMesh], TriMesh] | None, str]] = [
+    ({}, opened, "object.bar: mesh: an open surface has no interior"),
+    ({}, walled, "object.bar: mesh: edges with three or more faces"),
+    ({"cell": 1.0}, None, "object.bar: cell: cell must be a length above 0 and not above the body's own"),
+    ({"cell": 1e-4}, None, "object.bar: cell: cells are so small that there would be too many"),
+    ({"skin": {**SKIN, "young": 1e4}}, None, "object.bar: skin: the skin is softer than what it is on"),
+    ({"skin": "cotton"}, None, "object.bar: skin: a skin is an elastic solid sheet"),
+    ({"handles": [PUSH[0], {**PUSH[1], "region": "left"}]}, None, "two handles take hold of the same vertices"),
+]
+
+
+@pytest.mark.parametrize(("table", "shape", "said"), BEGUN, ids=[said for *_, said in BEGUN])
+def test_what_cannot_begin_ends_with_a_sentence_and_leaves_nothing(
+    folder: Path, table: dict[str, Any], shape: Callable[[TriMesh], TriMesh] | None, said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    if shape is not None:
+        write_mesh(folder / "bar.obj", shape(BAR))
+    settings = {"object": {"bar": bar(**table)}, "shot": {"frames": [1, 3]}}
+    (folder / "bar.toml").write_text(tomli_w.dumps(settings), encoding="utf-8")
+    for dry in ([], ["--dry-run"]):
+        assert main(["run", str(folder / "bar.toml"), "--threads", "1", *dry]) == 2
+        assert said in capsys.readouterr().err
+    assert not list(folder.glob("takes/*/*"))
+
+
+def test_a_second_skin_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match="several shells, or shells, bodies, plans and skins together"):
+        wrinkled(folder, others={"other": bar()})
+
+
+def test_a_wanted_wavelength_chooses_the_skin(folder: Path) -> None:
+    def chosen(skin: Any) -> SkinOnSoft:
+        found = prepare_wrinkle(wrinkled(folder, wavelength=0.09, skin=skin)).material
+        assert isinstance(found.young, float)
+        return SkinOnSoft(found.thickness, found.young, FOAM["young"], found.poisson, FOAM["poisson"])
+
+    thick = chosen({"young": 2e7, "poisson": 0.45})
+    assert thick.wavelength == pytest.approx(0.09, rel=1e-12) and thick.young == 2e7
+    stiff = chosen({"thickness": 3e-3, "poisson": 0.1})
+    assert stiff.wavelength == pytest.approx(0.09, rel=1e-12) and stiff.thickness == 3e-3
+    named = chosen("leather")
+    assert named.wavelength == pytest.approx(0.09, rel=1e-12)
+    assert chosen({"preset": "leather", "thickness": 2e-3}).thickness == 2e-3
+
+
+def test_waves_below_two_edges_are_warned_of_and_run(folder: Path) -> None:
+    thin = {**SKIN, "thickness": 2e-3}
+    result = wrinkled(folder, frames=(1, 2), skin=thin, cell=0.04).run(threads=1)
+    (told,) = [one.text for one in result.report.sentences if "the mesh cannot have them" in one.text]
+    assert "Waves of 0.0404 m have 0.81 edges of the mesh" in told and "edges of 0.0051 m would show them" in told
+    assert len(result.report.measured.frames) == 2 and result.report.met is True
+    assert any("Cells of 0.04 m are smaller than" in one.text for one in result.report.sentences)
