@@ -24,7 +24,7 @@ from bunraku.scenes.slab import Slab
 
 from .statics_problem import Balance
 
-_LIMIT = 20
+_LIMIT = 8
 """Newton iterations"""
 _MINRES = 1e-8
 _ENOUGH = 1e-9
@@ -136,7 +136,7 @@ def _minres(times: Callable[[Vector], Vector], right: Vector) -> tuple[Vector, i
 
     make: Any = linalg.LinearOperator  # whose stubs know no functions
     operator = make((len(right), len(right)), matvec=times)
-    step, _ = linalg.minres(operator, right, rtol=_MINRES, maxiter=10 * len(right), callback=count)
+    step, _ = linalg.minres(operator, right, rtol=_MINRES, maxiter=4 * len(right), callback=count)
     return step, spent[0]
 
 
@@ -194,7 +194,7 @@ WAYS: dict[str, Callable[[Balance, Vector], Found]] = {
 }
 
 
-def run(per_wave: float = 5.0, threads: int | None = None) -> Iterator[str]:
+def run(per_wave: float = 4.0, threads: int | None = None) -> Iterator[str]:
     """Each way from three beginnings, pressed to 1.5 times the onset."""
     layers = SkinOnSoft(4e-3, 1e7, 1e5)
     balance = Balance(Slab(layers, per_wave=per_wave, pressed=1.5, threads=threads))

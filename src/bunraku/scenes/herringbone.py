@@ -173,4 +173,4 @@ def herringbone_study(threads: int | None = None) -> Study:
         rows.append((name, (size, float(changes), 100.0 * found.oblique(frame), 1e3 * float(np.ptp(heights)) / 2.0)))
     columns = ("turned °", "changes", "oblique %", "highest mm")
     remark = f"waves of {1e3 * piece.layers.wavelength:.0f} mm by theory, {piece.mesh.point_count} vertices"
-    return Study((panel,), columns, tuple(rows), (first, first + piece.steps[1] * 5 // 8, last), (remark,))
+    return Study((panel,), columns, tuple(rows), (first, first + piece.steps[1] * 3 // 4, last), (remark,))
