@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector
+from bunraku.contracts import Array, Points, Vector, alike
 
 from .bend_kernels import fill_bends
 from .groups import Groups
@@ -36,7 +36,7 @@ class Bends:
         modes, one = basis.shape[2], np.empty((len(groups.tets), 9))
         turns, stretches = np.empty((len(one), 3, modes)), np.empty((len(one), 6, modes))
         for k in range(modes):
-            fill_numbers(np.ascontiguousarray(basis[:, :, k]), groups.tets, groups.gradients, one)
+            fill_numbers(np.ascontiguousarray(basis[:, :, k]), alike(groups.tets), groups.gradients, one)
             turns[:, :, k], stretches[:, :, k] = one[:, :3], one[:, 3:]
         return cls(groups, basis, turns, stretches)
 
