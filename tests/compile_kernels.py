@@ -118,6 +118,14 @@ def _types(kind: str) -> Any:
     return eval(kind, {**vars(types), "Array": array})
 
 
+def _can_be_read(kind: str) -> bool:
+    """Not all that Numba writes is Python."""
+    try:
+        return isinstance(_types(kind), tuple)
+    except (TypeError, NameError, SyntaxError, AttributeError):
+        return False
+
+
 def record(listed: Listed) -> Listed:
     """The list, with what is compiled now and without what no longer exists; most code first."""
     found: dict[str, dict[str, set[str]]] = {}
@@ -136,7 +144,8 @@ def record(listed: Listed) -> Listed:
         with index.open("rb") as stream:
             pickle.load(stream)  # Numba's version
             _, overloads = pickle.loads(stream.read())
-        found.setdefault(file, {}).setdefault(kernel, set()).update(str(key[0]) for key in overloads)
+        kinds = {str(key[0]) for key in overloads}
+        found.setdefault(file, {}).setdefault(kernel, set()).update(kind for kind in kinds if _can_be_read(kind))
         size[file] = size.get(file, 0) + sum(one.stat().st_size for one in index.parent.glob(f"{index.stem}.*.nbc"))
     order = sorted(found, key=lambda file: (-size.get(file, 0), file))
     return {file: {kernel: sorted(kinds) for kernel, kinds in sorted(found[file].items())} for file in order}
