@@ -21,9 +21,11 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python --threads 2
+	$(BIN)/python tests/compile_kernels.py
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(READY)
+	$(BIN)/python tests/compile_kernels.py
 	$(BIN)/pytest -m slow -n auto --maxprocesses 4 --dist worksteal
 
 test-blender: $(READY) $(BLENDER)/.ready

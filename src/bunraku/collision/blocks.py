@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Integers, Points, Vector
+from bunraku.contracts import Array, Flags, Integers, Points, Vector, alike
+from bunraku.geometry.vectors import at, between, dot, less
 from bunraku.numerics import distinct
 
 from .barrier import bend, height, slope
@@ -44,7 +45,7 @@ class Gaps:
         weights, normals = np.zeros((m, 4)), np.zeros((m, 3))
         distances, shares = np.zeros(m), np.array(pairs.weights)
         _measure(
-            pairs.corners, pairs.edges, np.ascontiguousarray(x), np.ascontiguousarray(rest), weights, normals,
+            pairs.corners, pairs.edges, alike(x), alike(rest), weights, normals,
             distances, shares,
         )  # fmt: skip
         flat = pairs.planes.any(axis=1)
@@ -167,34 +168,45 @@ def _blocks(weights, normals, along, across, out):
 
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def _measure(corners, edges, x, rest, weights, normals, distances, shares):
+    # A call alone: what stands in a parallel loop itself takes several times as long to compile.
     for k in numba.prange(len(corners)):
-        c = corners[k]
-        if edges[k]:
-            _edge_weights(x[c[0]], x[c[1]], x[c[2]], x[c[3]], weights[k])
-            shares[k] *= smoothing(c, x, rest)
-        elif c[3] >= 0:
-            _face_weights(x[c[0]], x[c[1]], x[c[2]], x[c[3]], weights[k])
-        elif c[2] >= 0:
-            a, along = x[c[1]], x[c[2]] - x[c[1]]
-            t = np.dot(x[c[0]] - a, along) / np.dot(along, along)
-            weights[k, 0], weights[k, 1], weights[k, 2] = 1.0, t - 1.0, -t
-        elif c[1] >= 0:
-            weights[k, 0], weights[k, 1] = 1.0, -1.0
-        away = np.zeros(3)
-        for i in range(4):
-            if c[i] >= 0:
-                away += weights[k, i] * x[c[i]]
-        distances[k] = np.sqrt(np.dot(away, away))
-        if distances[k] > 0.0:
-            normals[k] = away / distances[k]
+        share, distances[k] = _measure_pair(corners[k], edges[k], x, rest, weights[k], normals[k])
+        shares[k] *= share
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _measure_pair(c, is_edges, x, rest, weights, normal):
+    """Fill weights and normal of a pair; its smoothing and its distance."""
+    share = 1.0
+    if is_edges:
+        _edge_weights(at(x, c[0]), at(x, c[1]), at(x, c[2]), at(x, c[3]), weights)
+        share = smoothing(c, x, rest)
+    elif c[3] >= 0:
+        _face_weights(at(x, c[0]), at(x, c[1]), at(x, c[2]), at(x, c[3]), weights)
+    elif c[2] >= 0:
+        along = between(x, c[2], c[1])
+        t = dot(between(x, c[0], c[1]), along) / dot(along, along)
+        weights[0], weights[1], weights[2] = 1.0, t - 1.0, -t
+    elif c[1] >= 0:
+        weights[0], weights[1] = 1.0, -1.0
+    away = np.zeros(3)
+    for i in range(4):
+        if c[i] >= 0:
+            for axis in range(3):
+                away[axis] += weights[i] * x[c[i], axis]
+    distance = np.sqrt(dot(away, away))
+    if distance > 0.0:
+        for axis in range(3):
+            normal[axis] = away[axis] / distance
+    return share, distance
 
 
 @numba.njit(cache=True, error_model="numpy")
 def _face_weights(p, a, b, c, out):
     """p minus its foot on the plane of a, b, c."""
-    u, v, w = b - a, c - a, p - a
-    uu, uv, vv = np.dot(u, u), np.dot(u, v), np.dot(v, v)
-    wu, wv = np.dot(w, u), np.dot(w, v)
+    u, v, w = less(b, a), less(c, a), less(p, a)
+    uu, uv, vv = dot(u, u), dot(u, v), dot(v, v)
+    wu, wv = dot(w, u), dot(w, v)
     scale = 1.0 / (uu * vv - uv * uv)
     s, t = (vv * wu - uv * wv) * scale, (uu * wv - uv * wu) * scale
     out[0], out[1], out[2], out[3] = 1.0, s + t - 1.0, -s, -t
@@ -203,8 +215,8 @@ def _face_weights(p, a, b, c, out):
 @numba.njit(cache=True, error_model="numpy")
 def _edge_weights(a, b, c, d, out):
     """The nearest point of a–b minus that of c–d; ends count."""
-    u, v, w = b - a, d - c, a - c
-    uu, uv, vv, uw, vw = np.dot(u, u), np.dot(u, v), np.dot(v, v), np.dot(u, w), np.dot(v, w)
+    u, v, w = less(b, a), less(d, c), less(a, c)
+    uu, uv, vv, uw, vw = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
     bottom = uu * vv - uv * uv
     s = min(1.0, max(0.0, (uv * vw - vv * uw) / bottom)) if bottom > 1e-14 * uu * vv else 0.5
     t = min(1.0, max(0.0, (uv * s + vw) / vv))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Points, Vector
+from bunraku.contracts import Array, Faces, Integers, Points, Vector, alike
+from bunraku.geometry.vectors import at, between, cross, dot, less, over
 
 _MOST_STEPS = 8  # rings of faces a place may go in one step
 _SAME = 0.5  # cosine of normals of faces that look the same way: a place does not go around a rim
@@ -31,8 +32,8 @@ def opposing(
     """
     found, side = np.full((len(corners[0]), 2), -1), np.ones((len(corners[0]), 2), np.int64)
     _opposing(
-        np.ascontiguousarray(corners[0]), np.ascontiguousarray(corners[1]), normals[0], normals[1], begin, faces_of,
-        faces, np.ascontiguousarray(x), found, side,
+        alike(corners[0]), alike(corners[1]), normals[0], normals[1], begin, faces_of,
+        faces, alike(x), found, side,
     )  # fmt: skip
     return found, side
 
@@ -45,36 +46,45 @@ def nearest_around(
     """
     found, weights = np.array(face), np.empty((len(face), 3))
     steps = _MOST_STEPS if walk else 0
-    _walk(np.ascontiguousarray(points), begin, faces_of, faces, np.ascontiguousarray(x), steps, found, weights)
+    _walk(alike(points), begin, faces_of, faces, alike(x), steps, found, weights)
     return found, weights
 
 
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def _tightest(begin, pairs, weights, normals, distances, places, moves, room, opposed, first, second):
+    # Calls alone, here and below: what stands in a parallel loop itself takes several times as long to compile.
     for v in numba.prange(len(first)):
-        least = room
-        for a in range(begin[v], begin[v + 1]):
-            for b in range(a + 1, begin[v + 1]):
-                i, j = pairs[a], pairs[b]
-                # Of every element its heaviest corner counts, so that none is left out.
-                if max(weights[a], weights[b]) < 0.33 or np.dot(normals[i], normals[j]) > opposed:
-                    continue
-                axis = normals[i] - normals[j]
-                axis /= np.sqrt(np.dot(axis, axis))
-                closing = np.dot(moves[i] - moves[j], axis)
-                if closing <= 0.0 or np.dot(places[j] - places[i], axis) <= 0.0:
-                    continue  # they part, or the obstacle is between and not the shell
-                left = distances[i] + distances[j] - closing
-                if left < least:
-                    least, first[v], second[v] = left, i, j
+        first[v], second[v] = _tightest_pairs(
+            begin[v], begin[v + 1], pairs, weights, normals, distances, places, moves, room, opposed
+        )
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _tightest_pairs(begin, end, pairs, weights, normals, distances, places, moves, room, opposed):
+    """The two pairs of a vertex, among those from begin to end, that leave it the least room; −1: enough."""
+    least, first, second = room, -1, -1
+    for a in range(begin, end):
+        for b in range(a + 1, end):
+            i, j = pairs[a], pairs[b]
+            # Of every element its heaviest corner counts, so that none is left out.
+            if max(weights[a], weights[b]) < 0.33 or dot(normals[i], normals[j]) > opposed:
+                continue
+            axis = between(normals, i, j)
+            axis = over(axis, np.sqrt(dot(axis, axis)))
+            closing = dot(between(moves, i, j), axis)
+            if closing <= 0.0 or dot(between(places, j, i), axis) <= 0.0:
+                continue  # they part, or the obstacle is between and not the shell
+            left = distances[i] + distances[j] - closing
+            if left < least:
+                least, first, second = left, i, j
+    return first, second
 
 
 @numba.njit(cache=True, error_model="numpy")
 def _normal(x, f):
-    u, v = x[f[1]] - x[f[0]], x[f[2]] - x[f[0]]
-    n = np.cross(u, v)
-    size = np.sqrt(np.dot(n, n))
-    return n / size if size > 0.0 else n
+    n = cross(between(x, f[1], f[0]), between(x, f[2], f[0]))
+    size = np.sqrt(dot(n, n))
+    return over(n, size) if size > 0.0 else n
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -91,50 +101,63 @@ def _looks(face, corners, faces, x, along):
     f = faces[face]
     for c in corners:
         if c >= 0 and c != f[0] and c != f[1] and c != f[2]:
-            return np.zeros(3), 1
+            return (0.0, 0.0, 0.0), 1
     n = _normal(x, f)
-    return (n, 1) if np.dot(n, along) >= 0.0 else (-n, -1)
+    return (n, 1) if dot(n, along) >= 0.0 else ((-n[0], -n[1], -n[2]), -1)
 
 
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def _opposing(first, second, along, against, begin, faces_of, faces, x, found, side):
     for k in numba.prange(len(found)):
-        a, b, least = _lead(first[k]), _lead(second[k]), np.inf
-        # A plane has no corners: it looks along its pair's normal.
-        for i in range(1 if a < 0 else begin[a + 1] - begin[a]):
-            one = -1 if a < 0 else faces_of[begin[a] + i]
-            n, n_side = (along[k], 1) if a < 0 else _looks(one, first[k], faces, x, along[k])
-            if not np.dot(n, n) > 0.0:
-                continue
-            for j in range(1 if b < 0 else begin[b + 1] - begin[b]):
-                other = -1 if b < 0 else faces_of[begin[b] + j]
-                m, m_side = (against[k], 1) if b < 0 else _looks(other, second[k], faces, x, against[k])
-                off = np.dot(n, m) - np.dot(n, along[k]) - np.dot(m, against[k])
-                if np.dot(m, m) > 0.0 and off < least:
-                    least = off
-                    found[k, 0], found[k, 1], side[k, 0], side[k, 1] = one, other, n_side, m_side
+        _opposing_faces(first[k], second[k], along[k], against[k], begin, faces_of, faces, x, found[k], side[k])
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _opposing_faces(first, second, along, against, begin, faces_of, faces, x, found, side):
+    a, b, least = _lead(first), _lead(second), np.inf
+    ahead, back = (along[0], along[1], along[2]), (against[0], against[1], against[2])
+    # A plane has no corners: it looks along its pair's normal.
+    for i in range(1 if a < 0 else begin[a + 1] - begin[a]):
+        one = -1 if a < 0 else faces_of[begin[a] + i]
+        n, n_side = (ahead, 1) if a < 0 else _looks(one, first, faces, x, ahead)
+        if not dot(n, n) > 0.0:
+            continue
+        for j in range(1 if b < 0 else begin[b + 1] - begin[b]):
+            other = -1 if b < 0 else faces_of[begin[b] + j]
+            m, m_side = (back, 1) if b < 0 else _looks(other, second, faces, x, back)
+            off = dot(n, m) - dot(n, ahead) - dot(m, back)
+            if dot(m, m) > 0.0 and off < least:
+                least = off
+                found[0], found[1], side[0], side[1] = one, other, n_side, m_side
 
 
 @numba.njit(cache=True, error_model="numpy")
 def _along(r, e):
-    square = np.dot(e, e)
-    return min(max(np.dot(r, e) / square, 0.0), 1.0) if square > 0.0 else 0.0
+    square = dot(e, e)
+    return min(max(dot(r, e) / square, 0.0), 1.0) if square > 0.0 else 0.0
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _beyond(r, along, e):
+    """r less a share of e."""
+    return r[0] - along * e[0], r[1] - along * e[1], r[2] - along * e[2]
 
 
 @numba.njit(cache=True, error_model="numpy")
 def _on_face(p, a, b, c):
     """Weights of the nearest place of a triangle, and its squared distance: inside by projection, else on a side."""
-    u, v, r = b - a, c - a, p - a
-    uu, uv, vv, ru, rv = np.dot(u, u), np.dot(u, v), np.dot(v, v), np.dot(r, u), np.dot(r, v)
+    u, v, r = less(b, a), less(c, a), less(p, a)
+    uu, uv, vv, ru, rv = dot(u, u), dot(u, v), dot(v, v), dot(r, u), dot(r, v)
     whole = uu * vv - uv * uv
     s, t = vv * ru - uv * rv, uu * rv - uv * ru
     if s >= 0.0 and t >= 0.0 and s + t <= whole and whole > 1e-24 * uu * vv:
         s, t = s / whole, t / whole
-        rest = r - s * u - t * v
-        return 1.0 - s - t, s, t, np.dot(rest, rest)
-    on_u, on_v, on_w = _along(r, u), _along(r, v), _along(p - b, c - b)
-    from_u, from_v, from_w = r - on_u * u, r - on_v * v, p - b - on_w * (c - b)
-    to_u, to_v, to_w = np.dot(from_u, from_u), np.dot(from_v, from_v), np.dot(from_w, from_w)
+        rest = _beyond(_beyond(r, s, u), t, v)
+        return 1.0 - s - t, s, t, dot(rest, rest)
+    q, w = less(p, b), less(c, b)
+    on_u, on_v, on_w = _along(r, u), _along(r, v), _along(q, w)
+    from_u, from_v, from_w = _beyond(r, on_u, u), _beyond(r, on_v, v), _beyond(q, on_w, w)
+    to_u, to_v, to_w = dot(from_u, from_u), dot(from_v, from_v), dot(from_w, from_w)
     if to_u <= to_v and to_u <= to_w:
         return 1.0 - on_u, on_u, 0.0, to_u
     if to_v <= to_w:
@@ -145,20 +168,27 @@ def _on_face(p, a, b, c):
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def _walk(points, begin, faces_of, faces, x, steps, found, weights):
     for k in numba.prange(len(found)):
-        f = faces[found[k]]
-        s, t, u, least = _on_face(points[k], x[f[0]], x[f[1]], x[f[2]])
-        weights[k, 0], weights[k, 1], weights[k, 2] = s, t, u
-        for _ in range(steps):
-            start = found[k]
-            looks = _normal(x, faces[start])
-            for c in faces[start]:
-                for m in range(begin[c], begin[c + 1]):
-                    g = faces[faces_of[m]]
-                    if np.dot(_normal(x, g), looks) < _SAME:
-                        continue
-                    s, t, u, to = _on_face(points[k], x[g[0]], x[g[1]], x[g[2]])
-                    if to < least:
-                        least, found[k] = to, faces_of[m]
-                        weights[k, 0], weights[k, 1], weights[k, 2] = s, t, u
-            if found[k] == start:
-                break
+        found[k] = _walk_from(found[k], points[k], begin, faces_of, faces, x, steps, weights[k])
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _walk_from(face, point, begin, faces_of, faces, x, steps, weights):
+    """The face at which the way from a given one to the point ends, and the weights of the place there."""
+    f, p = faces[face], (point[0], point[1], point[2])
+    s, t, u, least = _on_face(p, at(x, f[0]), at(x, f[1]), at(x, f[2]))
+    weights[0], weights[1], weights[2] = s, t, u
+    for _ in range(steps):
+        start = face
+        looks = _normal(x, faces[start])
+        for c in faces[start]:
+            for m in range(begin[c], begin[c + 1]):
+                g = faces[faces_of[m]]
+                if dot(_normal(x, g), looks) < _SAME:
+                    continue
+                s, t, u, to = _on_face(p, at(x, g[0]), at(x, g[1]), at(x, g[2]))
+                if to < least:
+                    least, face = to, faces_of[m]
+                    weights[0], weights[1], weights[2] = s, t, u
+        if face == start:
+            break
+    return face

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from bunraku.contracts import Integers, Points, Vector
+from bunraku.contracts import Integers, Points, Vector, alike
 from bunraku.geometry.hulls import nearest_of
 
 _MOST_LOOKS = 200  # at one pair; what is reached then is free, if short
@@ -24,52 +24,60 @@ def free_shares(begin: Points, end: Points, faces: Integers, edges: Integers, ga
     where there is none.
     """
     share = np.ones(len(faces) + len(edges))
-    begin, end = np.ascontiguousarray(begin), np.ascontiguousarray(end)
+    begin, end = alike(begin), alike(end)
     _advance(begin, end, np.concatenate([faces, edges]), len(faces), gap, keep, share)
     return share
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _advance(begin, end, corners, faces, gap, keep, share):
+    # A call alone: what stands in a parallel loop itself takes several times as long to compile.
     for k in prange(len(corners)):
-        ring = k >= faces
-        start, way = _between(begin, corners[k], ring), _between(end, corners[k], ring)
-        way -= start
-        share[k] = _free(start, way, ring, gap, keep)
+        share[k] = _free(begin, end, corners[k], k >= faces, gap, keep)
 
 
 @njit(error_model="numpy")
-def _between(x, corner, ring):
+def _between(x, corner, ring, out):
     """Vectors between the two sides' corners: p − a, p − b, p − c, or a − c, b − c, b − d, a − d, in a ring."""
-    a, b, c, d = x[corner[0]], x[corner[1]], x[corner[2]], x[corner[3]]
-    out = np.empty((4 if ring else 3, 3))
-    if ring:
-        out[0], out[1], out[2], out[3] = a - c, b - c, b - d, a - d
-    else:
-        out[0], out[1], out[2] = a - b, a - c, a - d
-    return out
+    a, b, c, d = corner[0], corner[1], corner[2], corner[3]
+    for axis in range(3):
+        if ring:
+            out[0, axis], out[1, axis] = x[a, axis] - x[c, axis], x[b, axis] - x[c, axis]
+            out[2, axis], out[3, axis] = x[b, axis] - x[d, axis], x[a, axis] - x[d, axis]
+        else:
+            out[0, axis], out[1, axis] = x[a, axis] - x[b, axis], x[a, axis] - x[c, axis]
+            out[2, axis] = x[a, axis] - x[d, axis]
 
 
-@njit(error_model="numpy")
-def _free(start, way, ring, gap, keep):
-    """How much of its way the hull of vectors (m, 3) can go and not come nearer to zero than it must stay."""
+@njit(cache=True, error_model="numpy")
+def _free(begin, end, corner, ring, gap, keep):
+    """How much of its way the hull of a pair's vectors can go and not come nearer to zero than it must stay."""
+    size = 4 if ring else 3
+    start, way, r = np.empty((size, 3)), np.empty((size, 3)), np.empty((size, 3))
+    _between(begin, corner, ring, start)
+    _between(end, corner, ring, way)
+    for k in range(size):
+        for axis in range(3):
+            way[k, axis] -= start[k, axis]
     t, limit, there = 0.0, 0.0, 0.0
     for look in range(_MOST_LOOKS):
-        r = start + t * way
+        for k in range(size):
+            for axis in range(3):
+                r[k, axis] = start[k, axis] + t * way[k, axis]
         n0, n1, n2 = nearest_of(r, ring)
-        size = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        away = np.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
         if look == 0:
-            if size <= gap:
+            if away <= gap:
                 return 0.0
-            limit = gap + keep * (size - gap)
-            there = limit + _THERE * (1.0 - keep) * (size - gap)
-        if size <= there:
+            limit = gap + keep * (away - gap)
+            there = limit + _THERE * (1.0 - keep) * (away - gap)
+        if away <= there:
             return t
         least = np.inf
-        for k in range(len(r)):
-            speed = (way[k, 0] * n0 + way[k, 1] * n1 + way[k, 2] * n2) / size
+        for k in range(size):
+            speed = (way[k, 0] * n0 + way[k, 1] * n1 + way[k, 2] * n2) / away
             if speed < 0.0:
-                extent = (r[k, 0] * n0 + r[k, 1] * n1 + r[k, 2] * n2) / size
+                extent = (r[k, 0] * n0 + r[k, 1] * n1 + r[k, 2] * n2) / away
                 least = min(least, (extent - limit) / -speed)
         t += max(least, 0.0)
         if t >= 1.0:

@@ -7,6 +7,7 @@ from .arrays import Integers as Integers
 from .arrays import Points as Points
 from .arrays import Sparse as Sparse
 from .arrays import Vector as Vector
+from .arrays import alike as alike
 from .checks import is_between as is_between
 from .checks import need as need
 from .checks import real_array as real_array

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector
+from bunraku.contracts import Array, Points, Vector, alike
 
 from .bend_kernels import SLOTS, fill_bends, fill_mode_numbers
 from .groups import Groups
@@ -34,7 +34,7 @@ class Bends:
         """Of the modes of a basis (n, 3, d)."""
         count, modes = len(groups.tets), basis.shape[2]
         turns, stretches = np.empty((count, 3, modes)), np.empty((count, 6, modes))
-        fill_mode_numbers(basis, groups.tets, groups.gradients, turns, stretches)
+        fill_mode_numbers(basis, alike(groups.tets), groups.gradients, turns, stretches)
         return cls(groups, basis, turns, stretches)
 
     def __call__(self, q: Vector, pulls: Points, along: Vector | None = None) -> Array:

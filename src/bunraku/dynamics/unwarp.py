@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Array, Integers, Outcome, Points, Solution, input_error
+from bunraku.contracts import Array, Integers, Outcome, Points, Solution, alike, input_error
 from bunraku.numerics import gmres_rows, signed_svds
 
 from .unwarp_kernels import fill_inverses, fill_meant, fill_tangents, fill_unmeant
@@ -94,7 +94,7 @@ def _solved(warp: Warp, u: Points, wanted: Array, share: float, start: Array | N
         fields, asked = rows.reshape(-1, *u.shape), np.empty((len(rows), *u.shape))
         local = np.empty((len(own), 4, 3))
         for k, field in enumerate(fields):
-            fill(np.ascontiguousarray(field), warp.mesh.tets, warp.gradients, warp.volumes, known, local)
+            fill(np.ascontiguousarray(field), alike(warp.mesh.tets), warp.gradients, warp.volumes, known, local)
             asked[k] = warp.scattered(local)
         return warp.integrated(asked, fields).reshape(rows.shape)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Factorisation, Integers, Points, Sparse, Vector, input_error
+from bunraku.contracts import Array, Factorisation, Integers, Points, Sparse, Vector, alike, input_error
 from bunraku.geometry import TetMesh, check_tets, tet_gradients, tet_laplacian
 from bunraku.geometry.gradients import own_points
 from bunraku.numerics import Scatter, choose, upper_triangle
@@ -127,7 +127,7 @@ class Warp:
     def numbers(self, u: Points) -> Array:
         """(m, 9) rotation vector and stretch less I of a displacement (n, 3) in every tetrahedron."""
         out = np.empty((len(self.mesh.tets), 9))
-        fill_numbers(own_points(u), self.mesh.tets, self.gradients, out)
+        fill_numbers(own_points(u), alike(self.mesh.tets), self.gradients, out)
         return out
 
     def asked(self, order: int, own: Array, first: Array, second: Array) -> Points:
@@ -157,7 +157,7 @@ class Warp:
     def _fill_rows(self, order: int, u: Array, v: Array, out: Array) -> None:
         shape = (-1, self.mesh.point_count, 3)
         own, along = (own_points(one.reshape(shape)) for one in (u, v))
-        fill_rows(order, own, along, self.mesh.tets, self.gradients, self.volumes, out.reshape(shape))
+        fill_rows(order, own, along, alike(self.mesh.tets), self.gradients, self.volumes, out.reshape(shape))
 
     def solve(self, rows: Array) -> Array:
         """(r, n) L⁻¹ of each row (r, n), which is read at the free vertices; zero elsewhere."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector
+from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Vector, alike
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Growth, RestShapes
@@ -58,7 +58,7 @@ class MembraneEnergy:
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
         local = np.empty((len(self.faces), 3, 3))
-        _forces(x, self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, local)
+        _forces(alike(x), self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, local)
         return self.scatter.sum(local)
 
     def follow(self, x: Points) -> Mapping[str, Array]:
@@ -72,7 +72,9 @@ class MembraneEnergy:
     def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
         """With psd, compressive principal stresses are left out of the geometric term."""
         out = np.empty((len(self.faces), 9, 9))
-        _blocks(x, self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, psd, out)
+        _blocks(
+            alike(x), self.faces, self.gradients, self.areas, self.stiffness, self.viscosity, self.previous, psd, out
+        )
         return (out,)
 
 
@@ -157,7 +159,7 @@ def corner_gradients(rest: Points, faces: Faces) -> Array:
 def strains(x: Points, faces: Faces, gradients: Array) -> Array:
     """(f, 3) Green strains (E₁₁, E₂₂, 2E₁₂)."""
     out = np.empty((len(faces), 3))
-    _strains(x, faces, gradients, out)
+    _strains(alike(x), alike(faces), gradients, out)
     return out
 
 

@@ -31,8 +31,12 @@ def _symmetric(i, k):
 
 @numba.njit(cache=True, error_model="numpy")
 def _take(x, tets, gradients, constants, first, count, f, g):
-    """Deformation gradients, as `signed_svd` has them, and rest gradients of tetrahedra; lanes of none are at rest."""
+    """Deformation gradients, as `signed_svd` has them, and rest gradients of tetrahedra; lanes of none are at rest.
+
+    Whether any is viscous.
+    """
     mu, lam, volumes, viscosity, given = constants
+    viscous = False
     for lane in range(count, LANES):
         for k in range(9):
             f[k * LANES + lane] = 1.0 if k % 4 == 0 else 0.0
@@ -43,6 +47,7 @@ def _take(x, tets, gradients, constants, first, count, f, g):
         t = first + lane
         given[MU * LANES + lane], given[LAM * LANES + lane] = mu[t], lam[t]
         given[_VOLUME * LANES + lane], given[_VISCOSITY * LANES + lane] = volumes[t], viscosity[t]
+        viscous = viscous or viscosity[t] > 0.0
         for k in range(9):
             g[k * LANES + lane] = gradients[t, k // 3, k % 3]
         for i in range(3):
@@ -50,6 +55,7 @@ def _take(x, tets, gradients, constants, first, count, f, g):
             a, b, c = x[tets[t, 1], i] - origin, x[tets[t, 2], i] - origin, x[tets[t, 3], i] - origin
             for k in range(3):
                 f[(3 * k + i) * LANES + lane] = a * gradients[t, 0, k] + b * gradients[t, 1, k] + c * gradients[t, 2, k]
+    return viscous
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -111,12 +117,18 @@ def clamp_lanes(count, matrices, square, values, vectors):
                 matrices[_symmetric(i, k) * LANES + lane] = square[i, k]
 
 
-@numba.njit(cache=True, inline="always", error_model="numpy")
-def _elastic(a, b, pair, g, modes, u, given, out):
-    """The block of corners a and b, with gradients g in V's frame: formed there, and turned back by U."""
+@numba.njit(cache=True, error_model="numpy")
+def _corner(lanes, a):
+    """Three of each lane that belong to a corner, as an array of its own: one compiled body serves all corners."""
+    return lanes[3 * a * LANES : 3 * (a + 1) * LANES]
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _elastic(a, b, modes, u, given, out):
+    """The block of two corners with gradients a and b in V's frame: formed there, and turned back by U."""
     for lane in range(LANES):
-        a0, a1, a2 = g[3 * a * LANES + lane], g[(3 * a + 1) * LANES + lane], g[(3 * a + 2) * LANES + lane]
-        b0, b1, b2 = g[3 * b * LANES + lane], g[(3 * b + 1) * LANES + lane], g[(3 * b + 2) * LANES + lane]
+        a0, a1, a2 = a[lane], a[LANES + lane], a[2 * LANES + lane]
+        b0, b1, b2 = b[lane], b[LANES + lane], b[2 * LANES + lane]
         p0, p1, p2 = modes[OWN * LANES + lane], modes[(OWN + 1) * LANES + lane], modes[(OWN + 2) * LANES + lane]
         q0, q1 = modes[MIXED * LANES + lane], modes[(MIXED + 1) * LANES + lane]
         q2, s23 = modes[(MIXED + 2) * LANES + lane], modes[3 * LANES + lane]
@@ -134,7 +146,7 @@ def _elastic(a, b, pair, g, modes, u, given, out):
             t1 = volume * (x * h01 + y * h11 + z * h21)
             t2 = volume * (x * h02 + y * h12 + z * h22)
             for k in range(3):
-                out[(9 * pair + 3 * i + k) * LANES + lane] = (
+                out[(3 * i + k) * LANES + lane] = (
                     t0 * u[k * LANES + lane] + t1 * u[(3 + k) * LANES + lane] + t2 * u[(6 + k) * LANES + lane]
                 )
 
@@ -175,12 +187,12 @@ def _push(f, g, square, pushed):
                 )
 
 
-@numba.njit(cache=True, inline="always", error_model="numpy")
-def _viscous(a, b, pair, g, square, pushed, stress, given, out):
+@numba.njit(cache=True, error_model="numpy")
+def _viscous(a, b, pushed_a, pushed_b, square, stress, given, out):
     """Adds the block of two corners: 2µ δE:δE′ + λ tr δE tr δE′ + T:(δFᵀδF′)."""
     for lane in range(LANES):
-        a0, a1, a2 = g[3 * a * LANES + lane], g[(3 * a + 1) * LANES + lane], g[(3 * a + 2) * LANES + lane]
-        b0, b1, b2 = g[3 * b * LANES + lane], g[(3 * b + 1) * LANES + lane], g[(3 * b + 2) * LANES + lane]
+        a0, a1, a2 = a[lane], a[LANES + lane], a[2 * LANES + lane]
+        b0, b1, b2 = b[lane], b[LANES + lane], b[2 * LANES + lane]
         yz, xz, xy = stress[3 * LANES + lane], stress[4 * LANES + lane], stress[5 * LANES + lane]
         tension = (
             a0 * (stress[lane] * b0 + xy * b1 + xz * b2)
@@ -193,12 +205,12 @@ def _viscous(a, b, pair, g, square, pushed, stress, given, out):
         dot = shear * (a0 * b0 + a1 * b1 + a2 * b2)
         for i in range(3):
             for k in range(3):
-                out[(9 * pair + 3 * i + k) * LANES + lane] += (
+                out[(3 * i + k) * LANES + lane] += (
                     dot * square[_symmetric(i, k) * LANES + lane]
-                    + shear * pushed[(3 * b + i) * LANES + lane] * pushed[(3 * a + k) * LANES + lane]
-                    + bulk * pushed[(3 * a + i) * LANES + lane] * pushed[(3 * b + k) * LANES + lane]
+                    + shear * pushed_b[i * LANES + lane] * pushed_a[k * LANES + lane]
+                    + bulk * pushed_a[i * LANES + lane] * pushed_b[k * LANES + lane]
                 )
-            out[(9 * pair + 4 * i) * LANES + lane] += volume * tension
+            out[4 * i * LANES + lane] += volume * tension
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -233,41 +245,54 @@ def _put(pairs, lane, out):
             out[i, k] = out[k, i] = -(out[i, 3 + k] + out[i, 6 + k] + out[i, 9 + k])
 
 
+@numba.njit(cache=True, error_model="numpy")
+def _add_viscosity(f, g, previous, first, count, given, psd, pairs):
+    """Adds to the blocks of corners what strains away from those at the start of the step are held by."""
+    stress, square, pushed = np.zeros(6 * LANES), np.empty(6 * LANES), np.empty(9 * LANES)
+    _viscous_stress(f, previous, first, count, given, stress)
+    if psd:
+        clamp_lanes(count, stress, np.empty((3, 3)), np.empty(3), np.empty((3, 3)))
+    _push(f, g, square, pushed)
+    pair = 0
+    for a in range(3):
+        for b in range(a, 3):
+            block = pairs[9 * pair * LANES : 9 * (pair + 1) * LANES]
+            _viscous(_corner(g, a), _corner(g, b), _corner(pushed, a), _corner(pushed, b), square, stress, given, block)
+            pair += 1
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _fill_chunk(chunk, x, tets, gradients, volumes, mu, lam, neohookean, viscosity, previous, psd, out):
+    first, count = chunk * LANES, min(LANES, len(tets) - chunk * LANES)
+    f, u, v, s = np.empty(9 * LANES), np.empty(9 * LANES), np.empty(9 * LANES), np.empty(3 * LANES)
+    g, own, given, modes = np.empty(9 * LANES), np.empty(9 * LANES), np.empty(4 * LANES), np.empty(12 * LANES)
+    pairs = np.empty(9 * _PAIRS * LANES)
+    viscous = _take(x, tets, gradients, (mu, lam, volumes, viscosity, given), first, count, f, g)
+    signed_svd(f, u, s, v)
+    if neohookean:
+        neohookean_modes(s, given, modes)
+    else:
+        corotational_modes(s, given, psd, modes)
+    mix_modes(psd, modes)
+    if psd:
+        clamp_lanes(count, modes, np.empty((3, 3)), np.empty(3), np.empty((3, 3)))
+    _turn_gradients(g, v, own)
+    pair = 0
+    for a in range(3):
+        for b in range(a, 3):
+            block = pairs[9 * pair * LANES : 9 * (pair + 1) * LANES]
+            _elastic(_corner(own, a), _corner(own, b), modes, u, given, block)
+            pair += 1
+    if viscous:
+        _add_viscosity(f, g, previous, first, count, given, psd, pairs)
+    for lane in range(count):
+        _put(pairs, lane, out[first + lane])
+
+
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def fill_blocks(x, tets, gradients, volumes, mu, lam, neohookean, viscosity, previous, psd, out):
     """Hessians (m, 12, 12) [N/m]; with psd, eigenvalues and viscous stresses below zero left out."""
+    # A call alone: what stands in a parallel loop itself is analysed and compiled twice. So is what is called with the
+    # loop's own index, which is unsigned inside and signed outside: it is made the same.
     for chunk in numba.prange((len(tets) + LANES - 1) // LANES):
-        first, count = chunk * LANES, min(LANES, len(tets) - chunk * LANES)
-        f, u, v, s = np.empty(9 * LANES), np.empty(9 * LANES), np.empty(9 * LANES), np.empty(3 * LANES)
-        g, own, given, modes = np.empty(9 * LANES), np.empty(9 * LANES), np.empty(4 * LANES), np.empty(12 * LANES)
-        pairs, matrix, scratch, values = np.empty(9 * _PAIRS * LANES), np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
-        _take(x, tets, gradients, (mu, lam, volumes, viscosity, given), first, count, f, g)
-        signed_svd(f, u, s, v)
-        if neohookean:
-            neohookean_modes(s, given, modes)
-        else:
-            corotational_modes(s, given, psd, modes)
-        mix_modes(psd, modes)
-        if psd:
-            clamp_lanes(count, modes, matrix, values, scratch)
-        _turn_gradients(g, v, own)
-        _elastic(0, 0, 0, own, modes, u, given, pairs)
-        _elastic(0, 1, 1, own, modes, u, given, pairs)
-        _elastic(0, 2, 2, own, modes, u, given, pairs)
-        _elastic(1, 1, 3, own, modes, u, given, pairs)
-        _elastic(1, 2, 4, own, modes, u, given, pairs)
-        _elastic(2, 2, 5, own, modes, u, given, pairs)
-        if given[_VISCOSITY * LANES : (_VISCOSITY + 1) * LANES].max() > 0.0:
-            stress, square = np.zeros(6 * LANES), np.empty(6 * LANES)
-            _viscous_stress(f, previous, first, count, given, stress)
-            if psd:
-                clamp_lanes(count, stress, matrix, values, scratch)
-            _push(f, g, square, own)
-            _viscous(0, 0, 0, g, square, own, stress, given, pairs)
-            _viscous(0, 1, 1, g, square, own, stress, given, pairs)
-            _viscous(0, 2, 2, g, square, own, stress, given, pairs)
-            _viscous(1, 1, 3, g, square, own, stress, given, pairs)
-            _viscous(1, 2, 4, g, square, own, stress, given, pairs)
-            _viscous(2, 2, 5, g, square, own, stress, given, pairs)
-        for lane in range(count):
-            _put(pairs, lane, out[first + lane])
+        _fill_chunk(np.int64(chunk), x, tets, gradients, volumes, mu, lam, neohookean, viscosity, previous, psd, out)

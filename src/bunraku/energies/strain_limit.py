@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Points, State, Stencil, Vector
+from bunraku.contracts import Array, Faces, Points, State, Stencil, Vector, alike
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend, ShellFields
 from bunraku.motion import RestShapes
@@ -56,13 +56,13 @@ class StrainLimitEnergy:
     def value(self, x: Points) -> float:
         """[J]"""
         out = np.empty(len(self.faces))
-        _values(x, self.faces, self.gradients, self.areas, self.limit, self.stiffness, out)
+        _values(alike(x), self.faces, self.gradients, self.areas, self.limit, self.stiffness, out)
         return float(out.sum())
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
         local = np.empty((len(self.faces), 3, 3))
-        _forces(x, self.faces, self.gradients, self.areas, self.limit, self.stiffness, local)
+        _forces(alike(x), self.faces, self.gradients, self.areas, self.limit, self.stiffness, local)
         return self.scatter.sum(local)
 
     def follow(self, x: Points) -> Mapping[str, Array]:
@@ -76,7 +76,7 @@ class StrainLimitEnergy:
     def blocks(self, x: Points, psd: bool) -> Sequence[Array]:
         """Exact, and positive semi-definite by itself."""
         out = np.zeros((len(self.faces), 9, 9))
-        _blocks(x, self.faces, self.gradients, self.areas, self.limit, self.stiffness, out)
+        _blocks(alike(x), self.faces, self.gradients, self.areas, self.limit, self.stiffness, out)
         return (out,)
 
 

@@ -44,7 +44,12 @@ def build_tree(x: Points, faces: Faces) -> Tree:
 
 def box_tree(low: Points, high: Points) -> Tree:
     """The tree over things (f, …) given by two corners (f, 3) of the box about each."""
-    return Tree(*_build(low, high))
+    most = max(1, 2 * len(low))
+    boxes = np.full((most, 3), np.inf), np.full((most, 3), -np.inf)
+    second, first, held = np.full(most, -1), np.zeros(most, np.int64), np.zeros(most, np.int64)
+    order = np.arange(len(low))
+    count = _build(low, high, low + high, *boxes, second, first, held, order)
+    return Tree(boxes[0][:count], boxes[1][:count], second[:count], first[:count], held[:count], order)
 
 
 @njit(error_model="numpy")
@@ -57,20 +62,14 @@ def boxes_meet(low, high, other_low, other_high):
 
 
 @njit(cache=True, error_model="numpy")
-def _build(low, high):
-    """Boxes (f, 3) halved at the median of their centres along the longest side until LEAF are left."""
-    count = len(low)
-    order = np.arange(count)
-    centre = low + high
-    most = max(1, 2 * count)
-    box_low, box_high = np.full((most, 3), np.inf), np.full((most, 3), -np.inf)
-    second, first, held = np.full(most, -1), np.zeros(most, np.int64), np.zeros(most, np.int64)
+def _build(low, high, centre, box_low, box_high, second, first, held, order):
+    """Boxes (f, 3) halved at the median of their centres along the longest side until LEAF are left; how many."""
     stack = np.empty((DEEPEST, 3), np.int64)  # begin, end, box whose second child this is
-    stack[0] = 0, count, -1
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, len(low), -1
     depth, boxes = 1, 0
     while depth > 0:
         depth -= 1
-        begin, end, parent = stack[depth]
+        begin, end, parent = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         box, boxes = boxes, boxes + 1
         if parent >= 0:
             second[parent] = box
@@ -82,11 +81,11 @@ def _build(low, high):
             first[box], held[box] = begin, end - begin
             continue
         middle = (begin + end) // 2
-        _select(order, centre[:, _longest_side(centre, order, begin, end)], begin, end, middle)
-        stack[depth] = middle, end, box
-        stack[depth + 1] = begin, middle, -1
+        _select(order, centre, _longest_side(centre, order, begin, end), begin, end, middle)
+        stack[depth, 0], stack[depth, 1], stack[depth, 2] = middle, end, box
+        stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = begin, middle, -1
         depth += 2
-    return box_low[:boxes], box_high[:boxes], second[:boxes], first[:boxes], held[:boxes], order
+    return boxes
 
 
 @njit(error_model="numpy")
@@ -103,16 +102,16 @@ def _longest_side(centre, order, begin, end):
 
 
 @njit(error_model="numpy")
-def _select(order, key, begin, end, middle):
-    """Reorder order[begin:end] so that no key before `middle` is larger than one after it (Hoare's selection)."""
+def _select(order, centre, axis, begin, end, middle):
+    """Reorder order[begin:end] so that no centre before `middle` is larger along an axis than one after it (Hoare)."""
     left, right = begin, end - 1
     while left < right:
-        pivot = key[order[(left + right) // 2]]
+        pivot = centre[order[(left + right) // 2], axis]
         i, j = left, right
         while i <= j:
-            while key[order[i]] < pivot:
+            while centre[order[i], axis] < pivot:
                 i += 1
-            while key[order[j]] > pivot:
+            while centre[order[j], axis] > pivot:
                 j -= 1
             if i <= j:
                 order[i], order[j] = order[j], order[i]

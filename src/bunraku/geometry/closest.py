@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Points, Vector, input_error
+from bunraku.contracts import Array, Faces, Integers, Points, Vector, alike, input_error
 
 from .trimesh import TriMesh, first_few
 
@@ -54,5 +54,6 @@ def _closest(query: Points, own: Integers, x: Points, faces: Faces) -> Closest:
     count = len(query)
     point, face = np.zeros((count, 3)), np.empty(count, np.int64)
     weight, distance = np.empty((count, 3)), np.empty(count)
-    nearest(query - middle, own, x - middle, faces, *build_tree(x - middle, faces), point, face, weight, distance)
+    near, faces = x - middle, alike(faces)
+    nearest(query - middle, own, near, faces, *build_tree(near, faces), point, face, weight, distance)
     return Closest(point + middle, face, weight, distance)

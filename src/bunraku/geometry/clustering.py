@@ -52,7 +52,8 @@ def cluster_faces(poses: Array, faces: Faces, count: int, *, compactness: float 
     whole_number("seed", seed)
     shape = _Shape.of(poses, faces, compactness)
     seeds = _first_seeds(pieces, face_areas(poses[0], faces), count, np.random.default_rng(seed))
-    centre, normal = shape.centre[:, seeds], shape.normal[:, seeds]
+    # In C order, as they are from the second round on: the kernel is compiled once.
+    centre, normal = np.ascontiguousarray(shape.centre[:, seeds]), np.ascontiguousarray(shape.normal[:, seeds])
     errors: list[float] = []
     labels = np.full(len(faces), -1)
     from .flooding import flood  # compiled on first use

@@ -215,7 +215,9 @@ def _flat_triangles_meet(x, f, g):
         for k in range(3):
             most = max(most, _flat_segment_meets(x[s[k]], x[s[(k + 1) % 3]], a, b, c))
             most = max(most, CROSSES if _place_within(x[s[k]], a, b, c) else APART)
-        middle = (x[s[0]] + x[s[1]] + x[s[2]]) / 3.0
+        middle = np.empty(3)
+        for axis in range(3):
+            middle[axis] = (x[s[0], axis] + x[s[1], axis] + x[s[2], axis]) / 3.0
         most = max(most, CROSSES if _place_within(middle, a, b, c) else APART)
     return most
 
@@ -264,7 +266,15 @@ def _meet_beyond_vertex(x, f, at_f, g, at_g):
     """
     o = x[f[at_f]]
     f1, f2, g1, g2 = x[f[(at_f + 1) % 3]], x[f[(at_f + 2) % 3]], x[g[(at_g + 1) % 3]], x[g[(at_g + 2) % 3]]
-    return _pierces(0.5 * (f1 + o), 0.5 * (f2 + o), o, g1, g2) or _pierces(0.5 * (g1 + o), 0.5 * (g2 + o), o, f1, f2)
+    return _pierces(_middle(f1, o), _middle(f2, o), o, g1, g2) or _pierces(_middle(g1, o), _middle(g2, o), o, f1, f2)
+
+
+@njit(error_model="numpy")
+def _middle(a, b):
+    out = np.empty(3)
+    for axis in range(3):
+        out[axis] = 0.5 * (a[axis] + b[axis])
+    return out
 
 
 @njit(error_model="numpy")

@@ -63,27 +63,32 @@ def fill_boxes(labels, s, cells, overlap, boxes, shares):
 
     `overlap` (s + 1, 3, s): of n samples in a row, the share of the whole that lies in each of the three parts.
     """
+    # A call alone, with a signed index: what stands in a parallel loop itself takes several times as long to compile.
     for piece in prange(len(cells)):
-        low, high = np.full(3, s), np.full(3, -1)
-        corner = cells[piece] * s
-        for i in range(s):
-            for j in range(s):
-                for k in range(s):
-                    if labels[corner[0] + i, corner[1] + j, corner[2] + k] == piece:
-                        low[0], low[1], low[2] = min(low[0], i), min(low[1], j), min(low[2], k)
-                        high[0], high[1], high[2] = max(high[0], i), max(high[1], j), max(high[2], k)
-        boxes[piece, 0], boxes[piece, 1] = low, high + 1
-        shares[piece] = 0.0
-        one, two, three = overlap[high[0] + 1 - low[0]], overlap[high[1] + 1 - low[1]], overlap[high[2] + 1 - low[2]]
-        for i in range(low[0], high[0] + 1):
-            for j in range(low[1], high[1] + 1):
-                for k in range(low[2], high[2] + 1):
-                    if labels[corner[0] + i, corner[1] + j, corner[2] + k] != piece:
-                        continue
+        _fill_box(np.int64(piece), labels, s, cells[piece], overlap, boxes[piece], shares[piece])
+
+
+@njit(cache=True, error_model="numpy")
+def _fill_box(piece, labels, s, cell, overlap, box, share):
+    a, b, c = cell[0] * s, cell[1] * s, cell[2] * s
+    x, y, z, far_x, far_y, far_z = s, s, s, 0, 0, 0
+    for i in range(s):
+        for j in range(s):
+            for k in range(s):
+                if labels[a + i, b + j, c + k] == piece:
+                    x, y, z = min(x, i), min(y, j), min(z, k)
+                    far_x, far_y, far_z = max(far_x, i + 1), max(far_y, j + 1), max(far_z, k + 1)
+    box[0, 0], box[0, 1], box[0, 2] = x, y, z
+    box[1, 0], box[1, 1], box[1, 2] = far_x, far_y, far_z
+    for part in range(27):
+        share[part] = 0.0
+    one, two, three = overlap[far_x - x], overlap[far_y - y], overlap[far_z - z]
+    for i in range(x, far_x):
+        for j in range(y, far_y):
+            for k in range(z, far_z):
+                if labels[a + i, b + j, c + k] == piece:
                     for part in range(27):
-                        shares[piece, part] += (
-                            one[part // 9, i - low[0]] * two[part // 3 % 3, j - low[1]] * three[part % 3, k - low[2]]
-                        )
+                        share[part] += one[part // 9, i - x] * two[part // 3 % 3, j - y] * three[part % 3, k - z]
 
 
 @njit(parallel=True, cache=True, error_model="numpy")

@@ -56,52 +56,75 @@ def _swept(begin: Points, end: Points, corners: Integers) -> Tree:
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _meet_faces(begin, end, faces, used, movable, gap, low, high, second, first, count, order, met):
+    # Calls alone, with a signed index: what stands in a parallel loop itself takes several times as long to compile.
     for v in prange(len(begin)):
-        if not used[v]:
+        if used[v]:
+            met[v] = _face_met(
+                begin, end, np.int64(v), faces, movable, gap, low, high, second, first, count, order
+            )  # fmt: skip
+
+
+@njit(error_model="numpy")
+def _face_met(begin, end, v, faces, movable, gap, low, high, second, first, count, order):
+    """The first face found that a vertex meets, or −1."""
+    own_low, own_high = np.empty(3), np.empty(3)
+    for axis in range(3):
+        own_low[axis] = min(begin[v, axis], end[v, axis]) - gap
+        own_high[axis] = max(begin[v, axis], end[v, axis]) + gap
+    stack = np.empty(DEEPEST, np.int64)
+    stack[0], depth = 0, 1
+    while depth > 0:
+        depth -= 1
+        box = stack[depth]
+        if not boxes_meet(own_low, own_high, low[box], high[box]):
             continue
-        own_low, own_high = np.minimum(begin[v], end[v]) - gap, np.maximum(begin[v], end[v]) + gap
-        stack = np.empty(DEEPEST, np.int64)
-        stack[0], depth = 0, 1
-        while depth > 0 and met[v] < 0:
-            depth -= 1
-            box = stack[depth]
-            if not boxes_meet(own_low, own_high, low[box], high[box]):
+        if second[box] >= 0:
+            stack[depth], stack[depth + 1] = second[box], box + 1
+            depth += 2
+            continue
+        for k in range(first[box], first[box] + count[box]):
+            f = faces[order[k]]
+            if v == f[0] or v == f[1] or v == f[2] or (v >= movable and min(f[0], min(f[1], f[2])) >= movable):
                 continue
-            if second[box] >= 0:
-                stack[depth], stack[depth + 1] = second[box], box + 1
-                depth += 2
-                continue
-            for k in range(first[box], first[box] + count[box]):
-                f = faces[order[k]]
-                if v == f[0] or v == f[1] or v == f[2] or (v >= movable and min(f[0], min(f[1], f[2])) >= movable):
-                    continue
-                if met[v] < 0 and _vertex_meets(begin, end, v, f, gap):
-                    met[v] = order[k]
+            if _vertex_meets(begin, end, v, f, gap):
+                return order[k]
+    return -1
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
 def _meet_edges(begin, end, sides, movable, gap, low, high, second, first, count, order, met):
     for e in prange(len(sides)):
-        a, b = sides[e, 0], sides[e, 1]
-        own_low = np.minimum(np.minimum(begin[a], end[a]), np.minimum(begin[b], end[b])) - gap
-        own_high = np.maximum(np.maximum(begin[a], end[a]), np.maximum(begin[b], end[b])) + gap
-        stack = np.empty(DEEPEST, np.int64)
-        stack[0], depth = 0, 1
-        while depth > 0 and met[e] < 0:
-            depth -= 1
-            box = stack[depth]
-            if not boxes_meet(own_low, own_high, low[box], high[box]):
+        met[e] = _edge_met(begin, end, np.int64(e), sides, movable, gap, low, high, second, first, count, order)
+
+
+@njit(error_model="numpy")
+def _edge_met(begin, end, e, sides, movable, gap, low, high, second, first, count, order):
+    """The first edge after it found that an edge meets, or −1."""
+    a, b = sides[e, 0], sides[e, 1]
+    own_low, own_high = np.empty(3), np.empty(3)
+    for axis in range(3):
+        early, late = min(begin[a, axis], begin[b, axis]), min(end[a, axis], end[b, axis])
+        own_low[axis] = min(early, late) - gap
+        early, late = max(begin[a, axis], begin[b, axis]), max(end[a, axis], end[b, axis])
+        own_high[axis] = max(early, late) + gap
+    stack = np.empty(DEEPEST, np.int64)
+    stack[0], depth = 0, 1
+    while depth > 0:
+        depth -= 1
+        box = stack[depth]
+        if not boxes_meet(own_low, own_high, low[box], high[box]):
+            continue
+        if second[box] >= 0:
+            stack[depth], stack[depth + 1] = second[box], box + 1
+            depth += 2
+            continue
+        for k in range(first[box], first[box] + count[box]):
+            c, d = sides[order[k], 0], sides[order[k], 1]
+            if order[k] <= e or a == c or a == d or b == c or b == d or min(min(a, b), min(c, d)) >= movable:
                 continue
-            if second[box] >= 0:
-                stack[depth], stack[depth + 1] = second[box], box + 1
-                depth += 2
-                continue
-            for k in range(first[box], first[box] + count[box]):
-                c, d = sides[order[k], 0], sides[order[k], 1]
-                if order[k] <= e or a == c or a == d or b == c or b == d or min(min(a, b), min(c, d)) >= movable:
-                    continue
-                if met[e] < 0 and _edges_meet(begin, end, a, b, c, d, gap):
-                    met[e] = order[k]
+            if _edges_meet(begin, end, a, b, c, d, gap):
+                return order[k]
+    return -1
 
 
 @njit(error_model="numpy")

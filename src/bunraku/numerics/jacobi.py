@@ -37,39 +37,42 @@ def signed_svd(f, u, s, v):
         for k in range(9):
             u[k * LANES + lane] = f[k * LANES + lane] / scale
             v[k * LANES + lane] = 1.0 if k % 4 == 0 else 0.0
+    # Columns as arrays of their own: one compiled body serves all three pairs of them.
+    a, b, c = u[: 3 * LANES], u[3 * LANES : 6 * LANES], u[6 * LANES :]
+    d, e, g = v[: 3 * LANES], v[3 * LANES : 6 * LANES], v[6 * LANES :]
     for _ in range(_SWEEPS):
-        turned = _turn(u, v, 0, 1)
-        turned += _turn(u, v, 0, 2)
-        turned += _turn(u, v, 1, 2)
+        turned = _turn(a, b, d, e)
+        turned += _turn(a, c, d, g)
+        turned += _turn(b, c, e, g)
         if turned == 0:
             break
-    _order(u, v, 0, 1)
-    _order(u, v, 0, 2)
-    _order(u, v, 1, 2)
+    _order(a, b, d, e)
+    _order(a, c, d, g)
+    _order(b, c, e, g)
     for lane in range(LANES):
         _normalise(u, s, lane)
 
 
-@numba.njit(cache=True, inline="always", error_model="numpy")
-def _turn(u, v, p, q):
-    """Turn columns p and q of u, and with them those of v, until they stand on each other; in how many lanes it did."""
+@numba.njit(cache=True, error_model="numpy")
+def _turn(p, q, v, w):
+    """Turn columns p and q, and with them v and w, until p and q stand on each other; in how many lanes it did."""
     turned = 0
     for lane in range(LANES):
-        p0, p1, p2 = u[3 * p * LANES + lane], u[(3 * p + 1) * LANES + lane], u[(3 * p + 2) * LANES + lane]
-        q0, q1, q2 = u[3 * q * LANES + lane], u[(3 * q + 1) * LANES + lane], u[(3 * q + 2) * LANES + lane]
+        p0, p1, p2 = p[lane], p[LANES + lane], p[2 * LANES + lane]
+        q0, q1, q2 = q[lane], q[LANES + lane], q[2 * LANES + lane]
         first, second = p0 * p0 + p1 * p1 + p2 * p2, q0 * q0 + q1 * q1 + q2 * q2
         mixed = p0 * q0 + p1 * q1 + p2 * q2
         crooked = mixed * mixed > _ORTHOGONAL * first * second
-        c, w = _rotation((second - first) / (2.0 * (mixed if crooked else 1.0)))
-        c, w = c if crooked else 1.0, w if crooked else 0.0
-        u[3 * p * LANES + lane], u[3 * q * LANES + lane] = c * p0 - w * q0, w * p0 + c * q0
-        u[(3 * p + 1) * LANES + lane], u[(3 * q + 1) * LANES + lane] = c * p1 - w * q1, w * p1 + c * q1
-        u[(3 * p + 2) * LANES + lane], u[(3 * q + 2) * LANES + lane] = c * p2 - w * q2, w * p2 + c * q2
-        p0, p1, p2 = v[3 * p * LANES + lane], v[(3 * p + 1) * LANES + lane], v[(3 * p + 2) * LANES + lane]
-        q0, q1, q2 = v[3 * q * LANES + lane], v[(3 * q + 1) * LANES + lane], v[(3 * q + 2) * LANES + lane]
-        v[3 * p * LANES + lane], v[3 * q * LANES + lane] = c * p0 - w * q0, w * p0 + c * q0
-        v[(3 * p + 1) * LANES + lane], v[(3 * q + 1) * LANES + lane] = c * p1 - w * q1, w * p1 + c * q1
-        v[(3 * p + 2) * LANES + lane], v[(3 * q + 2) * LANES + lane] = c * p2 - w * q2, w * p2 + c * q2
+        c, s = _rotation((second - first) / (2.0 * (mixed if crooked else 1.0)))
+        c, s = c if crooked else 1.0, s if crooked else 0.0
+        p[lane], q[lane] = c * p0 - s * q0, s * p0 + c * q0
+        p[LANES + lane], q[LANES + lane] = c * p1 - s * q1, s * p1 + c * q1
+        p[2 * LANES + lane], q[2 * LANES + lane] = c * p2 - s * q2, s * p2 + c * q2
+        p0, p1, p2 = v[lane], v[LANES + lane], v[2 * LANES + lane]
+        q0, q1, q2 = w[lane], w[LANES + lane], w[2 * LANES + lane]
+        v[lane], w[lane] = c * p0 - s * q0, s * p0 + c * q0
+        v[LANES + lane], w[LANES + lane] = c * p1 - s * q1, s * p1 + c * q1
+        v[2 * LANES + lane], w[2 * LANES + lane] = c * p2 - s * q2, s * p2 + c * q2
         turned += 1 if crooked else 0
     return turned
 
@@ -82,20 +85,20 @@ def _rotation(cotangent):
     return c, c * t
 
 
-@numba.njit(cache=True, inline="always", error_model="numpy")
-def _order(u, v, p, q):
-    """Swap two columns where the second is the longer; one changes its sign, so that v stays a rotation."""
+@numba.njit(cache=True, error_model="numpy")
+def _order(p, q, v, w):
+    """Swap columns where q is longer than p, and v and w with them; one changes its sign: v, w stay of a rotation."""
     for lane in range(LANES):
         first = second = 0.0
         for i in range(3):
-            first += u[(3 * p + i) * LANES + lane] ** 2
-            second += u[(3 * q + i) * LANES + lane] ** 2
+            first += p[i * LANES + lane] ** 2
+            second += q[i * LANES + lane] ** 2
         swap = first < second
         for i in range(3):
-            a, b = u[(3 * p + i) * LANES + lane], u[(3 * q + i) * LANES + lane]
-            u[(3 * p + i) * LANES + lane], u[(3 * q + i) * LANES + lane] = b if swap else a, -a if swap else b
-            a, b = v[(3 * p + i) * LANES + lane], v[(3 * q + i) * LANES + lane]
-            v[(3 * p + i) * LANES + lane], v[(3 * q + i) * LANES + lane] = b if swap else a, -a if swap else b
+            a, b = p[i * LANES + lane], q[i * LANES + lane]
+            p[i * LANES + lane], q[i * LANES + lane] = b if swap else a, -a if swap else b
+            a, b = v[i * LANES + lane], w[i * LANES + lane]
+            v[i * LANES + lane], w[i * LANES + lane] = b if swap else a, -a if swap else b
 
 
 @numba.njit(cache=True, error_model="numpy")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Flags, Integers, Points
+from bunraku.contracts import Array, Faces, Flags, Integers, Points, alike
 from bunraku.geometry.closest import closest_points
 from bunraku.geometry.connectivity import collapsed, paired_sides
 from bunraku.geometry.topology import edges, thinness
@@ -151,8 +151,8 @@ def _collapse(web: Web, shortest: float, longest: float) -> Web:
         border[found.vertices[found.face_count != 2]] = True
         starts, around = faces_around(web.faces, len(web.x))
         onto = collapse(
-            web.x, web.faces, starts, around, pairs[allowed], np.repeat(found.face_count[short], 2)[allowed], border,
-            THINNEST, longest, BEND,
+            alike(web.x), alike(web.faces), starts, around, pairs[allowed],
+            np.repeat(found.face_count[short], 2)[allowed], border, THINNEST, longest, BEND,
         )  # fmt: skip
         if (onto == np.arange(len(onto))).all():
             break
@@ -174,7 +174,7 @@ def _flip(web: Web) -> Web:
         pairs = pairs[np.argsort(thinness(web.x, web.faces)[pairs // 3].min(axis=1), kind="stable")]
         starts, around = faces_around(web.faces, len(web.x))
         faces = web.faces.copy()
-        changed = flip(web.x, faces, faces.copy(), starts, around, pairs, 0.0, BEND)
+        changed = flip(alike(web.x), faces, faces.copy(), starts, around, pairs, 0.0, BEND)
         if not changed.any():
             break
         web = replace(web, faces=faces)

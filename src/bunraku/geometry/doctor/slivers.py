@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Integers
+from bunraku.contracts import Array, Flags, Integers, alike
 from bunraku.geometry.connectivity import paired_sides
 from bunraku.geometry.topology import THINNEST_FACE, Edges, edges, thinness
 
@@ -84,8 +84,8 @@ def _collapse_needles(draft: Draft) -> tuple[Draft, int]:
     allowed = ~border[both[:, 0]] | border[both[:, 1]]  # a border point never leaves the border
     starts, around = faces_around(faces, len(x))
     onto = collapse(
-        x, faces, starts, around, both[allowed], np.repeat(found.face_count[edge], 2)[allowed], border, THIN_FACE,
-        np.inf, BEND,
+        alike(x), alike(faces), starts, around, both[allowed], np.repeat(found.face_count[edge], 2)[allowed], border,
+        THIN_FACE, np.inf, BEND,
     )  # fmt: skip
     return draft.joined(onto), int((onto != np.arange(len(x))).sum())
 
@@ -107,5 +107,5 @@ def _flip_caps(draft: Draft) -> tuple[Draft, int]:
     pairs = pairs[np.argsort(worst, kind="stable")]
     starts, around = faces_around(faces, len(x))
     flipped, sources = faces.copy(), draft.sources.copy()
-    changed = flip(x, flipped, sources, starts, around, pairs, LOW * _size(draft), BEND)
+    changed = flip(alike(x), flipped, sources, starts, around, pairs, LOW * _size(draft), BEND)
     return draft.rewired(flipped, sources, changed), int(changed.sum()) // 2
