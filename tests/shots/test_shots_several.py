@@ -173,7 +173,7 @@ def test_report_says_which_vertices_are_whose(settings, tmp_path: Path) -> None:
 
 def test_a_shell_does_not_go_with_bodies(settings, tmp_path: Path) -> None:
     cloth = {"guide": {"file": "bar.obj", "unit": "m"}}
-    with pytest.raises(InputError, match="several shells, or shells, bodies and plans together, are not yet there"):
+    with pytest.raises(InputError, match="several shells, or shells, bodies, plans and skins together"):
         shot(settings(cloth=cloth), tmp_path)
 
 

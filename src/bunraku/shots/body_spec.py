@@ -260,8 +260,8 @@ class BlowTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BodyObject:
-    """An elastic body that is steered."""
+class FilledObject:
+    """An elastic body filled with tetrahedra, whatever moves it."""
 
     role: str = key(Choice(ROLES), "what it is")
     surface: SurfaceTable = key(
@@ -276,6 +276,12 @@ class BodyObject:
         Named(Table(BodyRegion, "{ vertices = [0, 1] }", BodyRegion.check), Text(allowed="a name")),
         "parts with a name", factory=dict,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyObject(FilledObject):
+    """An elastic body that is steered."""
+
     keys: tuple[KeyTable, ...] = key(
         ListOf(Table(KeyTable, "{ frame = 12, file = 'squash.obj' }", KeyTable.check)),
         "shapes to pass near, in order of frames; they are loose", (),

@@ -15,9 +15,9 @@ from scipy import sparse
 
 from bunraku.contracts import InputError, Sparse, Vector
 from bunraku.geometry import Cage, TetMesh, TriMesh, enclose, join_surfaces, join_tets, tetrahedralised
-from bunraku.io import Clip, ContentCache, Outgoing, read_tets
+from bunraku.io import Clip, ContentCache, Outgoing, local_origin, read_tets
 
-from .body_spec import SurfaceTable, TetsTable
+from .body_spec import FilledObject, SurfaceTable, TetsTable
 from .findings import Place
 from .inputs import InputFile, hashed, read_source, source_inputs
 from .shot import Shot
@@ -144,6 +144,18 @@ def fill_body(name: str, surface: SurfaceTable, tets: TetsTable, shot: Shot, sto
     assert cage is not None
     inputs = (*source_inputs(f"object.{name}.surface", path, surface), *made_of)
     return Filled(name, clip, Outgoing.of(clip), cage, inputs)
+
+
+def fill_bodies(
+    tables: Mapping[str, FilledObject], shot: Shot, store: ContentCache
+) -> tuple[list[Filled], float, Vector]:
+    """The bodies of a shot, their common rate [frames/s], and (3,) the point [m] near which they are at rest."""
+    found = [fill_body(name, table.surface, table.tets, shot, store) for name, table in tables.items()]
+    place = shot.place
+    rate = common_rate(found, place)
+    place.raise_all()
+    origin = local_origin(np.concatenate([one.clip.mesh.rest for one in found]))
+    return [replace(one, clip=replace(one.clip, rate=rate)) for one in found], rate, origin
 
 
 def tried(read: Callable[[], _Read], place: Place) -> _Read | None:

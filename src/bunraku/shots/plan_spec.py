@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .body_spec import POSED, REGION, SPEED, VECTOR, BodyRegion, SurfaceTable, TetsTable, check_posed_file
-from .contact_spec import ROLES
+from .body_spec import POSED, REGION, SPEED, VECTOR, BodyRegion, FilledObject, check_posed_file
 from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
 from .findings import Place
 from .kinds import Choice, Either, Flag, ListOf, Number, Text, Whole, joined
@@ -163,18 +162,9 @@ def refuse_outside(frame: float, first: float, last: float, place: Place, what: 
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanObject:
+class PlanObject(FilledObject):
     """An elastic body whose motion is planned."""
 
-    role: str = key(Choice(ROLES), "what it is")
-    surface: SurfaceTable = key(
-        Table(SurfaceTable, "{ file = 'jelly.usda' }", SurfaceTable.check),
-        "its surface at rest, which is written moved",
-    )
-    tets: TetsTable = key(
-        Table(TetsTable, "{ edge = 0.05 }", TetsTable.check), "what it is filled with", factory=TetsTable
-    )
-    material: SolidSpec = key(Solid(), "what it is made of", SolidSpec("rubber"), otherwise="'rubber'")
     regions: Mapping[str, PlanRegion] = key(
         Named(Table(PlanRegion, "{ vertices = [0, 1] }", PlanRegion.check), Text(allowed="a name")),
         "parts with a name", factory=dict,

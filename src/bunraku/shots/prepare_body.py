@@ -13,12 +13,12 @@ from scipy import sparse
 from bunraku.contracts import Integers, Points, Sparse, Vector
 from bunraku.direction import Job
 from bunraku.direction.steer import Body, KeyShape, SteerSettings, directed_shapes, find_blows, find_leads, steering_job
-from bunraku.io import ContentCache, local_origin
+from bunraku.io import ContentCache
 from bunraku.motion import Animation, Curve
 
 from .body_spec import BodyObject
 from .contact import ShotContact, read_contact
-from .filling import BODIES, Filled, Filling, common_rate, fill_body, tried, written
+from .filling import BODIES, Filled, Filling, fill_bodies, tried, written
 from .frame_numbers import of_body, refuse_single, resolved
 from .inputs import InputFile
 from .prepared import Prepared
@@ -177,11 +177,8 @@ def prepare_body(shot: Shot, *, keeping: bool = True) -> PreparedBody:
     refuse_settings(shot, root, _FOR_SHELLS)
     refuse_single(shot, root)
     root.raise_all()
-    filled = [fill_body(name, table.surface, table.tets, shot, store) for name, table in shot.bodies.items()]
-    rate = common_rate(filled, root)
-    filled = [replace(one, clip=replace(one.clip, rate=rate)) for one in filled]
+    filled, rate, origin = fill_bodies(shot.bodies, shot, store)
     numbers = of_body(shot, rate)
-    origin = local_origin(np.concatenate([one.clip.mesh.rest for one in filled]))
     places = [root.at("object").at(one.name) for one in filled]
     bodies = [
         read_body(one, shot.bodies[one.name], shot, rate, numbers, origin, place)

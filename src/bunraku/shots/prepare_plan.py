@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ import numpy as np
 from bunraku.contracts import Points, Sparse, Vector
 from bunraku.direction import Job
 from bunraku.direction.plan import asked_shapes, planned_job
-from bunraku.io import ContentCache, local_origin
+from bunraku.io import ContentCache
 from bunraku.motion import Animation, Curve
 
 from .contact import read_obstacles
-from .filling import BODIES, Filling, common_rate, fill_body, written
+from .filling import BODIES, Filling, fill_bodies, written
 from .frame_numbers import resolved
 from .plan_sentences import ground_facts, key_facts, warnings_of
 from .prepared import Prepared
@@ -128,10 +128,7 @@ def prepare_plan(
     root, store = shot.place, ContentCache(shot.output.folder / BODIES, keeping=keeping)
     refuse_settings(shot, root, _FOR_STEPS)
     root.raise_all()
-    filled = [fill_body(name, table.surface, table.tets, shot, store) for name, table in shot.plans.items()]
-    rate = common_rate(filled, root)
-    filled = [replace(one, clip=replace(one.clip, rate=rate)) for one in filled]
-    origin = local_origin(np.concatenate([one.clip.mesh.rest for one in filled]))
+    filled, rate, origin = fill_bodies(shot.plans, shot, store)
     reading = Reading(shot, rate, origin, store, threads)
     read = [reading.read(one, shot.plans[one.name], root.at("object").at(one.name)) for one in filled]
     root.raise_all()

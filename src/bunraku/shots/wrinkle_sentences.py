@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bunraku.contracts import Array, Vector
+from bunraku.contracts import Vector
 
 from .prepared import Prepared
-from .report import HEIGHT, MET, Measured, Sentence
+from .report import HEIGHT, MET, Measured, Rows, Sentence
 from .wording import count, millimetres, ranges
 from .wrinkle_facts import waves
 
@@ -50,7 +50,7 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _why(prepared: Prepared, m: Measured, handle: int, missed: Array) -> str:
+def _why(prepared: Prepared, m: Measured, handle: int, missed: Rows) -> str:
     """The reason that applies, as far as it can be told."""
     if missed[0] and not missed[1:].any():
         return _IN_TIME
