@@ -1,7 +1,8 @@
 """The IPC Toolkit [Ferguson et al.]: the only file that knows it.
 
-It finds near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight
-lines without anything passing through anything. Two of its ways are not taken. Its Hessian is assembled from triplets
+It sorts out near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight
+lines without anything passing through anything. Three of its ways are not taken. Its search gives every two elements
+whose boxes meet, and only one by one: `watching.py` finds the few that may be near. Its Hessian is assembled from triplets
 of projected 12 × 12 blocks, which takes several times as long as factorising the shell's matrix: `blocks.py` makes
 cheaper ones from the pairs, read off as arrays here. And its threads sum in any order: one thread gives the same bytes.
 """
@@ -256,11 +257,8 @@ class Pairing:
     def _near_planes(self, x: Points, reach: float) -> Any:
         out = ipctk.Candidates()
         which, vertices = np.nonzero(self._above_planes(x) <= reach)
-        planes = self.mesh.planes
-        out.pv_candidates = [
-            ipctk.PlaneVertexCandidate(planes[k], vertex)
-            for k, vertex in zip(which.tolist(), vertices.tolist(), strict=True)
-        ]
+        planes = np.array(self.mesh.planes, dtype=object)[which]
+        out.pv_candidates = list(map(ipctk.PlaneVertexCandidate, planes, vertices.tolist()))
         return out
 
     def _known(self, reach: float, *places: Points) -> Known | None:
@@ -277,9 +275,8 @@ class Pairing:
         return np.array(heights).reshape(len(self.planes), len(x))
 
     def _may_meet(self, x: Points, end: Points, distance: float, keep: float = 0.0) -> tuple[Integers, Integers]:
-        """(m, 2) face and vertex, and (k, 2) two edges, as `Watch.within` finds them; without those that are sewn to
-        each other. The toolkit's own filter asks vertices, and keeps a pair of elements unless all of their vertices
-        are forbidden to each other: too little around a seam, or too much."""
+        """(m, 2) face and vertex, and (k, 2) two edges, as `Watch.within` finds them, but none that are sewn to each
+        other."""
         if self._watch is None:
             movable, among, meeting = self._kinds
             self._watch = Watch(len(x), *self._indices, movable, among_movable=among, meeting=meeting)

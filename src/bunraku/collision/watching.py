@@ -106,7 +106,16 @@ class Watch:
         `begin` to `end` (n, 3), or may lose more than all but the share `keep` of what they have beyond it."""
         faced, lined = self._farther_off(*_told(begin, end, distance), keep)
         some, others = self._beside.within(begin, end, distance, keep)
-        return np.concatenate([self._beside.faced[some], faced]), np.concatenate([self._beside.lined[others], lined])
+        faced, lined = (
+            np.concatenate([self._beside.faced[some], faced]),
+            np.concatenate([self._beside.lined[others], lined]),
+        )
+        if begin is end:
+            return faced, lined
+        # Elements that came with their faces: what is left does not depend on which face they came with.
+        ways = _told(begin, end, distance)
+        faced = faced[_boxes_meet(faced[:, 1:], self._faces[faced[:, 0]], *ways)]
+        return faced, lined[_boxes_meet(self._edges[lined[:, 0]], self._edges[lined[:, 1]], *ways)]
 
     def _farther_off(self, begin: Points, end: Points, distance: float, keep: float) -> tuple[Integers, Integers]:
         low, high = np.empty((len(self._faces), 3)), np.empty((len(self._faces), 3))
@@ -132,6 +141,16 @@ def _told(begin: Points, end: Points, distance: float) -> tuple[Points, Points, 
     distance += _ROUNDING * float(max(np.abs(begin).max(initial=0.0), np.abs(end).max(initial=0.0)))
     rows = np.ascontiguousarray(begin)
     return rows, rows if begin is end else np.ascontiguousarray(end), distance
+
+
+def _boxes_meet(first: Integers, second: Integers, begin: Points, end: Points, distance: float) -> Flags:
+    """(m,) whether boxes about the ways of elements with corners (m, a) and (m, b) come within the distance [m]."""
+    (low, high), (other_low, other_high) = (
+        (np.minimum(begin[some], end[some]).min(axis=1), np.maximum(begin[some], end[some]).max(axis=1))
+        for some in (first, second)
+    )
+    gap = np.maximum(np.maximum(low - other_high, other_low - high), 0.0)
+    return np.sum(gap * gap, axis=1) <= distance * distance
 
 
 def _first_of(things: Integers, count: int) -> Flags:
