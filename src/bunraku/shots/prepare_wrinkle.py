@@ -18,9 +18,10 @@ from bunraku.io import local_origin
 from bunraku.materials import ShellMaterial
 from bunraku.motion import Animation, Curve
 
-from .contact import read_obstacles
+from .contact import read_contact, read_obstacles
 from .filling import Written, tried
 from .frame_numbers import of_body, of_guide, refuse_single, resolved
+from .kinds import Keys, in_seconds
 from .prepared import Prepared
 from .preroll import laid_out, moved
 from .read_wrinkle import ReadSkin, read_handles, read_skin, skin_inputs
@@ -36,7 +37,6 @@ _STEPS = "is not for skins: their balance is looked for until it is found"
 _FOR_SHELLS = {
     "iterations": _STEPS, "tolerance": _STEPS, "bending": "is for shells", "mass": "is for shells and bodies",
     "start": "is for shells; a soft body begins at rest", "wind": "is for shells; it does not blow on skins yet",
-    "contact": "is not there yet for skins",
 }  # fmt: skip
 
 
@@ -123,8 +123,8 @@ class PreparedWrinkle(Prepared):
 
     @property
     def apart(self) -> str:
-        """Nothing is felt."""
-        return "a skin does not feel what is in its way yet"
+        """What to do about what is in its way."""
+        return "" if self.table.settings["two_way"] is False else "physics.contact = true keeps it apart"
 
     def distances(self, x: Points, time: float) -> Vector | None:
         """A handle takes the interior along, which the skin alone does not tell."""
@@ -153,12 +153,15 @@ class PreparedWrinkle(Prepared):
         table, physics = self.table, self.shot.physics
         given: dict[str, Any] = {
             "skin": self.material, "interior": table.interior.material, "handles": self.handles,
-            "gravity": physics.gravity, "substeps": physics.substeps, "threads": threads, **table.settings,
+            "gravity": physics.gravity, "substeps": physics.substeps, "threads": threads,
+            "contact": self.contact.contact, **table.settings,
         }  # fmt: skip
+        for name in ("growth", "swelling"):
+            given[name] = _since(given[name], float(self.numbers[0]), self.clip.rate)
         if not self.animated:
             given |= {"duration": float(self.times[-1]), "rate": self.clip.rate}
         job = wrinkling_job(self.guide if self.animated else self.shell, **given)
-        reporter = SkinReport(job.reporter, self.shell)
+        reporter = SkinReport(job.reporter, self.shell, self.animated)
         facts = reporter.facts(job, self.material, table.interior.material, self.handles, self.regions)
         return replace(job, times=self.times, reporter=reporter, facts=facts)
 
@@ -181,7 +184,8 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
     first = float(numbers[0])
     handles = read_handles(read, shell, clip.rate, first, shot.output.folder, origin, place)
     inputs = skin_inputs(read, shot.output.folder, place)
-    obstacles = read_obstacles(shot, clip.rate, numbers, root)
+    seen = read_contact if shot.physics.contact else read_obstacles  # what is not felt is drawn all the same
+    obstacles = seen(shot, clip.rate, numbers, root)
     root.raise_all()
     return PreparedWrinkle(
         shot=resolved(shot, numbers), written=(Written(name, clip, read.going),), inputs=(*inputs, *obstacles.inputs),
@@ -189,6 +193,13 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
         numbers=numbers, origin=origin, contact=obstacles.about(origin).from_zero(first / clip.rate), filling=None,
         first=first, table=table, material=material, handles=tuple(handles),
     )  # fmt: skip
+
+
+def _since(keys: Keys, first: float, rate: float) -> Any:
+    """A number, or keys in seconds since the first frame."""
+    if not isinstance(keys, tuple):
+        return keys
+    return in_seconds(tuple((float(key[0]) - first, *key[1:]) for key in keys), rate)
 
 
 def _guide(read: ReadSkin, shell: TriMesh, numbers: Vector, origin: Vector) -> Animation:

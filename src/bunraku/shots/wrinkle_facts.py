@@ -30,14 +30,20 @@ class SkinReport:
 
     own: Reporter
     shell: TriMesh
+    animated: bool = False
+    """whether the body moves as a guide has it"""
     _since: list[float] = field(default_factory=lambda: [time.perf_counter()], repr=False)
     """[s] when the last frame was told"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
         """`residual` (h,) [m] of the handles, `highest` [m] of the waves, `compression` of the interior under its skin,
-        `coupling` [m] by how much the averages of skin and interior differ; and all else as it is."""
+        `coupling` [m] by how much the averages of skin and interior differ, `following` [m] those of a guide
+        and a body that follows it; and all else as it is."""
         told = dict(self.own.report(state, steps))
         handles = np.asarray(told.pop("handle_residual"))
+        if self.animated:  # a guide is followed on average, where it is not taken as it is
+            told["following"] = np.array(float(handles.max(initial=0.0)))
+            handles = handles[:0]
         averages = np.asarray(told.pop("residual"))
         return told | {
             "residual": handles,
@@ -67,6 +73,7 @@ class SkinReport:
         own = dict(job.facts)
         averages = own.pop("regions")
         stepper, close = job.stepper, []
+        # Where it is not felt, a skin is not what handles have: they have the nodes.
         if isinstance(stepper, Wrinkling) and isinstance(stepper.interior, LatticeInterior):
             close = close_handles(stepper.interior.lattice, handles, names)
         own["warnings"] = [*own["warnings"], *_small_cells(own)]

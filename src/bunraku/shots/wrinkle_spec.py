@@ -16,7 +16,7 @@ from bunraku.motion import EASES
 from .body_spec import REGION, VECTOR, BodyRegion, SurfaceTable, WayTable, check_order
 from .contact_spec import ROLES
 from .findings import Place
-from .kinds import Choice, Flag, ListOf, Number, Text, Whole, joined
+from .kinds import Choice, Flag, Keyed, Keys, ListOf, Number, Text, Whole, joined
 from .region_names import refuse_unknown_regions
 from .skin_spec import SkinKind, SkinSpec
 from .solid_spec import Solid, SolidSpec
@@ -25,6 +25,7 @@ from .tables import Named, Table, key, one_of
 from .track_spec import POINT
 
 _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
+_SHARE = Keyed(Number(-0.9, 10.0))
 _HANDLE = "{ region = 'left', keys = [{ frame = 24, move = [0.1, 0, 0] }] }"
 _MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "handles")
 """keys that mean something here; all others are settings of `wrinkle` by their own names"""
@@ -79,7 +80,8 @@ class WrinkleObject:
     )  # fmt: skip
     guide: GuideTable | None = key(
         Table(GuideTable, "{ take = 'jelly/latest' }", GuideTable.check),
-        "or an animation, a finished take say, which is the body's motion as it is", None,
+        "or an animation, a finished take say, which is the body's motion as it is, or on average where a cell is said",
+        None,
     )  # fmt: skip
     skin: SkinSpec = key(SkinKind(), "what the skin is made of, and how thick it is")
     interior: SolidSpec = key(Solid(), "what is under it")
@@ -106,6 +108,11 @@ class WrinkleObject:
         Flag(), "whether the inside resists waves below that, which is what makes them as long as the materials demand",
         True,
     )  # fmt: skip
+    two_way: bool | None = key(
+        Flag(), "whether the body feels how stiff its skin is", None, otherwise="wherever it moves by its own mechanics"
+    )
+    growth: Keys = key(_SHARE, "by which share the skin's lengths grow on a body that stays; may be keyed", 0.0)
+    swelling: Keys = key(_SHARE, "by which share the inside's lengths grow, below zero it dries; may be keyed", 0.0)
 
     @property
     def source(self) -> SurfaceTable | GuideTable:
@@ -133,8 +140,8 @@ class WrinkleObject:
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A surface or a motion; what moves by itself takes no handles; regions are there."""
         chosen = one_of(given, place, "surface", "guide")
-        own = [name for name in ("handles", "cell", "degree") if given.get(name) not in (None, [], 2)]
-        if chosen == "guide" and own:
+        own = [name for name in ("handles", "degree", "swelling") if given.get(name) not in (None, [], 2, 0)]
+        if chosen == "guide" and own and ("handles" in own or not (given.get("cell") or given.get("two_way"))):
             place.refuse(
                 "a body that is animated is where its guide has it", got=joined(own),
                 remedy=f"leave {joined(own)} out, or give the surface alone",

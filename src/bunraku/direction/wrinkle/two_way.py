@@ -10,7 +10,7 @@ and what is in the way lead it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from bunraku.collision import Pinches
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
 from bunraku.contracts import Array, Constraint, EnergySource, Outcome, Solution, Sparse, State, Stepper, Vector
-from bunraku.direction.contact import Contact
+from bunraku.direction.contact import Contact, near_at_first
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import BondEnergy, GravityEnergy, Placed
 from bunraku.geometry import TriMesh
@@ -116,6 +117,18 @@ class TwoWay:
         if not self.grips:
             return self.interior.missed(state.memory, state.time)
         return self.interior.held.farthest(state.q.reshape(-1, 3), state.time)
+
+    def near(self, state: State, steps: Sequence[Solution[State]]) -> dict[str, Array]:
+        """Of surfaces that may touch: near `pairs`, the least distance `closest` [m] among them, and how many vertices
+        were `pinched` in one of the steps that led to a state."""
+        if self.contact is None:
+            return {}
+        found = steps[-1].stats["contact"] if steps else near_at_first(self.system.contact, self._joined(state))
+        pinched = [len(Pinches.of(one.value.memory)) for one in steps]
+        return {
+            "pairs": np.array(int(found["pairs"])), "closest": np.array(float(found["closest"])),
+            "pinched": np.array(max(pinched, default=0)),
+        }  # fmt: skip
 
     def _conditions(self, masses: Vector) -> tuple[Constraint, ...]:
         """What is coupled on average, and what is asked of the skin or of the nodes."""

@@ -6,7 +6,7 @@ does at a moment depends on the interior then, and on the waves it had before: e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -47,6 +47,10 @@ class Wrinkling:
     def missed(self, state: State) -> Vector:
         """Of the interior."""
         return self.interior.missed(state.memory, state.time)
+
+    def near(self, state: State, steps: Sequence[Solution[State]]) -> Mapping[str, Array]:
+        """Nothing is felt."""
+        return {}
 
     def start(self, time: float = 0.0) -> Solution[State]:
         """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
@@ -104,6 +108,10 @@ class Wrinkled(Stepper, Protocol):
         """(h,) [m] how far handles are from where they are to be, or averages of an animation that is followed."""
         ...
 
+    def near(self, state: State, steps: Sequence[Solution[State]]) -> Mapping[str, Array]:
+        """What a frame says of contact, where there is any."""
+        ...
+
     def start(self, time: float = 0.0) -> Solution[State]:
         """How it begins."""
         ...
@@ -121,6 +129,7 @@ class WrinkleReport:
         """`height` (n,) [m] of the skin over the interior along its normals, `residual` (k,) [m] of the averages,
         `handle_residual` (h,) and `muscle_residual` (m,) [m]; iterations, whether all steps converged, and ridges that
         were left."""
+        near = self.wrinkling.near(state, steps)
         interior, x, steps = self.wrinkling.interior, state.q.reshape(-1, 3), steps or [self.start]
         places = interior.places(state.memory, state.time)
         normals = vertex_normals(places, interior.surface.faces)
@@ -135,4 +144,5 @@ class WrinkleReport:
             "interior_iterations": np.array(sum(one.stats["interior_iterations"] for one in steps)),
             "ridges": np.array(sum(one.stats["ridges"] for one in steps)),
             "converged": np.array(all(one.stats["converged"] for one in steps)),
+            **near,
         }
