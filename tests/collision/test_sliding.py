@@ -39,19 +39,18 @@ def test_edges_keep_their_share() -> None:
 
 
 def test_sliding_is_free_where_the_toolkit_gives_up() -> None:
-    """Ten nanometres above a slope, a quarter of a metre along it and nearly down to it: the toolkit looks its thousand
-    times and has hardly moved. Where the distance is kept it is not asked."""
+    """Ten nanometres above a slope, a quarter of a metre along it: the toolkit looks its thousand times and has hardly
+    moved."""
     slope = FACE + np.outer(FACE[:, 0], [0.0, 0.0, 1.0])
 
-    def above(along: float, height: float = 1e-8) -> Points:
-        p = np.array([along, 0.2, along + height])
+    def above(along: float) -> Points:
+        p = np.array([along, 0.2, along + 1e-8])
         return np.concatenate([slope, [p, p + [0.0, 0.0, 1.0], p + [0.0, 0.5, 1.0]]])
 
-    begin, end = above(0.2), above(0.45, 0.05e-8)
+    begin, end = above(0.2), above(0.45)
     pairing = Pairing(begin, np.array([[0, 1, 2], [3, 4, 5]]), reach=1e-3, gap=0.0, movable=6)
     assert pairing._toolkits_share(pairing.columns(begin), pairing.columns(end)) < 0.01
-    assert pairing.free_share(begin, end, open_=1e-9) == pytest.approx(0.9 / 0.95, abs=1e-3)
-    assert pairing.free_share(begin, above(0.45), open_=1e-9) == 1.0
+    assert pairing.free_share(begin, end, open_=1e-9) == 1.0
     assert pairing.free_share(begin, end, open_=1.0) < 0.01  # told that nothing is near: no second look
 
 

@@ -1,8 +1,7 @@
 """The IPC Toolkit [Ferguson et al.]: the only file that knows it.
 
-It sorts out near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight
-lines without anything passing through anything. Three of its ways are not taken. Its search gives every two elements
-whose boxes meet, and only one by one: `watching.py` finds the few that may be near. Its Hessian is assembled from triplets
+It finds near pairs, sums barrier and friction with their gradients, and tells how far points may go along straight
+lines without anything passing through anything. Two of its ways are not taken. Its Hessian is assembled from triplets
 of projected 12 × 12 blocks, which takes several times as long as factorising the shell's matrix: `blocks.py` makes
 cheaper ones from the pairs, read off as arrays here. And its threads sum in any order: one thread gives the same bytes.
 """
@@ -26,15 +25,12 @@ from .along import seen_along
 from .parts import Meeting
 from .sewn import Sewn
 from .sliding import free_shares
-from .watching import Known, Listed, Watch
 
 _RESCALING = 0.9  # of a time of impact, so that a distance is left
-_MARGIN = 0.75  # of the reach by which points may move before elements are looked for again
-_KEPT = 0.1  # of the reach: what is not looked at on a way stays at least that far beyond the gap
+_MARGIN = 0.5  # share of the reach by which points may move before candidates are looked for again
 _MOST_ADVANCES = 1000  # along the way of one pair; what is reached then is free, if short: millions would take seconds
 KINDS = {"barrier": ipctk.NormalCollisions.IPC, "offset geometric": ipctk.NormalCollisions.OGC}
 """pairs as the toolkit counts them: each element with each [Li 2020], or each place of a surface once [Chen 2025]"""
-_ELEMENTS = ipctk.FaceVertexCandidate, ipctk.EdgeEdgeCandidate
 ipctk.set_num_threads(1)
 ipctk.set_logger_level(
     ipctk.LoggerLevel.error
@@ -202,9 +198,6 @@ class Pairing:
         self._movable, self._among_movable = movable, among_movable
         rest, movable = rest[self.taken], int(np.count_nonzero(self.taken < movable))
         self._own = movable
-        self._watch: Watch | None = None
-        self._kinds = movable, among_movable, None if meeting is None else meeting.of(self.taken)
-        self._indices = whole.astype(np.int64), np.asarray(edges, dtype=np.int64)
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
         filters = []
@@ -225,9 +218,7 @@ class Pairing:
 
     def forget(self) -> None:
         """Begin anew: what is found afterwards does not depend on what was looked for before."""
-        self._found: Known | None = None
-        if self._watch is not None:
-            self._watch.forget()
+        self._found: tuple[Points, float, Any] | None = None
 
     def columns(self, x: Points) -> Points:
         """The points that take part, in the order of memory that the toolkit takes without a copy of its own."""
@@ -242,50 +233,49 @@ class Pairing:
         return out
 
     def candidates(self, x: Points, reach: float) -> Any:
-        """Elements that may be near at x, the points that take part."""
-        if not len(self.faces):
-            return self._near_planes(x, reach)
-        if reach > self.reach:
-            return _candidates(*_made(*self._may_meet(x, x, reach + self.gap)))
+        """Elements that may be near at x, the points that take part: those of an earlier look, as long as no point has
+        left it by its margin.
+        """
+        if not len(self.faces) and self._above_planes(x).min(initial=np.inf) > reach:
+            return ipctk.Candidates()
         known = self._known(reach, x)
-        if known is None:
-            within = 0.5 * (reach + self.gap) + _MARGIN * self.reach
-            listed = Listed(*self._may_meet(x, x, 2.0 * within), *self._indices)
-            known = self._found = Known(np.array(x), within, listed, _ELEMENTS)
-        return _candidates(*known.within(x, x, reach + self.gap))
+        if known is not None:
+            return known
+        within = self._half(reach) + _MARGIN * self.reach
+        candidates = ipctk.Candidates()
+        candidates.build(self.mesh, x, within)
+        self._leave_out_neighbours(candidates)
+        self._found = np.array(x), within, candidates
+        return candidates
 
-    def _near_planes(self, x: Points, reach: float) -> Any:
-        out = ipctk.Candidates()
-        which, vertices = np.nonzero(self._above_planes(x) <= reach)
-        planes = np.array(self.mesh.planes, dtype=object)[which]
-        out.pv_candidates = list(map(ipctk.PlaneVertexCandidate, planes, vertices.tolist()))
-        return out
-
-    def _known(self, reach: float, *places: Points) -> Known | None:
-        """The elements of an earlier look, if those are all that may be within reach at these places."""
-        known = self._found
-        if known is None:
+    def _known(self, reach: float, *places: Points) -> Any:
+        """The elements of the earlier look, if those are all that may be within reach at these places."""
+        if self._found is None:
             return None
-        away = max(_longest(x - known.base) for x in places)
-        return known if away + 0.5 * (reach + self.gap) <= known.radius else None
+        base, within, candidates = self._found
+        away = max(_longest(x - base) for x in places)
+        return candidates if away + self._half(reach) <= within else None
 
     def _above_planes(self, x: Points) -> Array:
         """(p, n) [m] how far points are above the gap of each plane; negative below."""
         heights = [(x - point) @ normal - self.gap for normal, point in self.planes]
         return np.array(heights).reshape(len(self.planes), len(x))
 
-    def _may_meet(self, x: Points, end: Points, distance: float, keep: float = 0.0) -> tuple[Integers, Integers]:
-        """(m, 2) face and vertex, and (k, 2) two edges, as `Watch.within` finds them, but none that are sewn to each
-        other."""
-        if self._watch is None:
-            movable, among, meeting = self._kinds
-            self._watch = Watch(len(x), *self._indices, movable, among_movable=among, meeting=meeting)
-        fv, ee = self._watch.within(x, end, distance, keep)
+    def _leave_out_neighbours(self, candidates: Any) -> None:
+        """Elements sewn to each other. The toolkit's own filter asks vertices, and keeps a pair of elements unless all
+        of their vertices are forbidden to each other: too little around a seam, or too much."""
         if self._sewn is None:
-            return fv, ee
-        vertices = self.taken[fv[:, 1]][:, None]
-        fv = fv[~self._sewn.neighbours(vertices, self.faces[fv[:, 0]])]
-        return fv, ee[~self._sewn.neighbours(self.edges[ee[:, 0]], self.edges[ee[:, 1]])]
+            return
+        one = candidates.fv_candidates
+        vertices, faces = self.taken[_read(one, "vertex_id")][:, None], self.faces[_read(one, "face_id")]
+        candidates.fv_candidates = _kept(one, self._sewn.neighbours(vertices, faces))
+        one = candidates.ee_candidates
+        first, second = self.edges[_read(one, "edge0_id")], self.edges[_read(one, "edge1_id")]
+        candidates.ee_candidates = _kept(one, self._sewn.neighbours(first, second))
+
+    def _half(self, reach: float) -> float:
+        """By how much elements are made larger to be found: each by half of the distance, but planes are thin."""
+        return (reach + self.gap) * (1.0 if self.planes else 0.5)
 
     def near(self, x: Points, reach: float | None = None) -> Near:
         """The near pairs at points x (n, 3), within the barrier's or another reach [m]."""
@@ -317,12 +307,8 @@ class Pairing:
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
-            known = self._known(_KEPT * self.reach, x, end)
-            if known is None:
-                found = _made(*self._on_the_way(x, end))
-            else:
-                found = known.within(x, end, self.gap, 1.0 - _RESCALING)
-            return float(_candidates(*found).compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
+            on_the_way = self._known(0.0, x, end) or self._on_the_way(x, end)  # an empty look is made again
+            return float(on_the_way.compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
         finally:
             ipctk.set_num_threads(1)
 
@@ -339,17 +325,21 @@ class Pairing:
 
     def _free_shares(self, x: Points, end: Points) -> tuple[Integers, Vector]:
         """(m, 4) corners of pairs that come near on the way, and (m,) how much of it each can go."""
-        fv, ee = self._on_the_way(x, end)
-        faces = np.column_stack([self.taken[fv[:, 1]], self.faces[fv[:, 0]]])
-        edges = np.column_stack([self.edges[ee[:, 0]], self.edges[ee[:, 1]]])
+        pairs = self._on_the_way(x, end)
+        fv, ee = pairs.fv_candidates, pairs.ee_candidates
+        faces = np.column_stack([self.taken[_read(fv, "vertex_id")], self.faces[_read(fv, "face_id")]])
+        edges = np.column_stack([self.edges[_read(ee, "edge0_id")], self.edges[_read(ee, "edge1_id")]])
         begin, stop = self.spread(x.reshape(-1)), self.spread(end.reshape(-1))
         shares = free_shares(begin, stop, faces, edges, self.gap, 1.0 - _RESCALING)
         return np.concatenate([faces, edges]), shares
 
-    def _on_the_way(self, x: Points, end: Points) -> tuple[Integers, Integers]:
-        """Elements that may come near between x and `end`, as `_may_meet` has them."""
-        ways = seen_along(x, end, self._own)
-        return self._may_meet(ways.begin, ways.end, self.gap * ways.farther + 2.0 * ways.off, 1.0 - _RESCALING)
+    def _on_the_way(self, x: Points, end: Points) -> Any:
+        """Elements that may come near between x and `end`."""
+        found, ways = ipctk.Candidates(), seen_along(x, end, self._own)
+        begin, stop = np.asfortranarray(ways.begin), np.asfortranarray(ways.end)
+        found.build(self.mesh, begin, stop, 0.5 * self.gap * ways.farther + ways.off)
+        self._leave_out_neighbours(found)
+        return found
 
     def intersects(self, x: Points) -> bool:
         """Whether surfaces cut each other at points x (n, 3)."""
@@ -380,16 +370,9 @@ def _longest(way: Points) -> float:
     return float(np.sqrt(np.max(np.sum(way * way, axis=1), initial=0.0)))
 
 
-def _made(faced: Integers, lined: Integers) -> tuple[list[Any], list[Any]]:
-    """Face and vertex (m, 2), two edges (k, 2), as the toolkit takes them."""
-    one, other = (list(map(kind, *some.T.tolist())) for kind, some in zip(_ELEMENTS, (faced, lined), strict=True))
-    return one, other
-
-
-def _candidates(faced: list[Any], lined: list[Any]) -> Any:
-    out = ipctk.Candidates()
-    out.fv_candidates, out.ee_candidates = faced, lined
-    return out
+def _kept(candidates: Sequence[Any], neighbours: Flags) -> list[Any]:
+    """Those that are no neighbours (m,)."""
+    return [one for one, is_one in zip(candidates, neighbours.tolist(), strict=True) if not is_one]
 
 
 def _read(collisions: Sequence[Any], name: str, kind: type = np.int64) -> Any:
