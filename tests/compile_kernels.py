@@ -1,8 +1,8 @@
 """Compile the kernels that the suites use before their workers start, each once, on all cores.
 
 Every worker of a suite would compile for itself what it meets first: twice the same, at the same time. `kernels.json`
-lists kernels and the kinds of arguments they are given, those that take longest first. It need not be complete, nor
-right: what is missing is compiled by the test that needs it, and what no longer exists is left out.
+lists kernels and the kinds of arguments they are given. It need not be complete, nor right: what is missing is compiled
+by the test that needs it, and what no longer exists is left out.
 
     python tests/compile_kernels.py             compile what is listed and out of date
     python tests/compile_kernels.py --record    add to the list what is compiled now, after a run of the suites
@@ -127,7 +127,7 @@ def _can_be_read(kind: str) -> bool:
 
 
 def record(listed: Listed) -> Listed:
-    """The list, with what is compiled now and without what no longer exists; most code first."""
+    """The list, with what is compiled now and without what no longer exists; files with most code first."""
     found: dict[str, dict[str, set[str]]] = {}
     size: dict[str, int] = {}
     files = {str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}

@@ -33,7 +33,7 @@ def opposing(
     found, side = np.full((len(corners[0]), 2), -1), np.ones((len(corners[0]), 2), np.int64)
     _opposing(
         alike(corners[0]), alike(corners[1]), normals[0], normals[1], begin, faces_of,
-        faces, alike(x), found, side,
+        alike(faces), alike(x), found, side,
     )  # fmt: skip
     return found, side
 
@@ -46,7 +46,7 @@ def nearest_around(
     """
     found, weights = np.array(face), np.empty((len(face), 3))
     steps = _MOST_STEPS if walk else 0
-    _walk(alike(points), begin, faces_of, faces, alike(x), steps, found, weights)
+    _walk(alike(points), begin, faces_of, alike(faces), alike(x), steps, found, weights)
     return found, weights
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from bunraku.contracts import Faces, Integers, Points
+from bunraku.contracts import Faces, Integers, Points, alike
 
 from .bvh import DEEPEST, Tree, box_tree, boxes_meet
 from .hulls import nearest_of
@@ -31,7 +31,7 @@ def passing_pairs(
     pairs without a vertex below `movable`, do not count.
     """
     begin, end = np.ascontiguousarray(begin, np.float64), np.ascontiguousarray(end, np.float64)
-    faces = np.ascontiguousarray(faces, np.int64)
+    faces = alike(np.asarray(faces, np.int64))
     movable = len(begin) if movable is None else movable
     sides = edges(faces).vertices
     met_face, met_edge = np.full(len(begin), -1), np.full(len(sides), -1)
