@@ -319,10 +319,9 @@ def _set_clips(canvas: _Canvas, samples: Iterator[Sample], folder: Path, name: s
     """
     path, frames, files = canvas.shape.GetPath(), [], []
     before: Usd.Stage | None = None
-    names: list[str] = []
+    values: dict[str, Any] = {}
     for sample in samples:
         values = _values(canvas, sample)
-        names = [name for name in values if name.startswith(_PRIMVARS)]
         if before is not None:
             _author(UsdGeom.Mesh(before.GetPrimAtPath(path)), values, sample.frame)
             before.GetRootLayer().Save()
@@ -338,7 +337,7 @@ def _set_clips(canvas: _Canvas, samples: Iterator[Sample], folder: Path, name: s
     for attribute in (declared.CreatePointsAttr, declared.CreateNormalsAttr, declared.CreateVelocitiesAttr,
                       declared.CreateExtentAttr):  # fmt: skip
         attribute()
-    for one in names:  # which no schema knows of, so that the prim must have them too
+    for one in (name for name in values if name.startswith(_PRIMVARS)):  # no schema has them: the prim must, too
         _primvar(declared, one)
         _primvar(canvas.shape, one)
     manifest.GetRootLayer().Save()
@@ -366,8 +365,8 @@ def _values(canvas: _Canvas, sample: Sample) -> dict[str, Any]:
         kind = UsdGeom.Tokens.vertex if found.scope is Scope.POINT else UsdGeom.Tokens.faceVarying
         if canvas.shape.GetNormalsInterpolation() != kind:
             canvas.shape.SetNormalsInterpolation(kind)
-    scale = canvas.space.scale(sample.frame)
-    lengths = {f"{_PRIMVARS}{name}": _vt_floats(scale * value) for name, value in sample.lengths.items()}
+    own = canvas.space.scale(sample.frame)
+    lengths = {f"{_PRIMVARS}{name}": _vt_floats(own * value) for name, value in sample.lengths.items()}
     return {name: vt_vectors(value) for name, value in out.items()} | lengths
 
 
