@@ -15,7 +15,7 @@ from bunraku.geometry import tet_bar
 
 def test_a_pose_that_is_not_handed_on_is_told_with_its_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     handover = importlib.import_module("bunraku.direction.plan.handover")
-    lost = lambda warp, own, start=None: Solution(own - warp.mesh.rest, Outcome.NOT_CONVERGED, {})  # noqa: E731
+    lost = lambda warp, own, start=None, **_: Solution(own - warp.mesh.rest, Outcome.NOT_CONVERGED, {})  # noqa: E731
     monkeypatch.setattr(handover, "unwarped", lost)
     phases = [Phase(0.5, BASE, posed(0.25, PULLED)), Phase(0.5, BASE, rest=True)]
     with pytest.raises(PhysicsStopped, match=r"phases\[1\]: a pose could not be handed on"):

@@ -129,3 +129,17 @@ def test_blas_has_its_threads_back_afterwards() -> None:
     assert [read() for read, _ in controls] == [1] * len(controls)
     second.__exit__(None, None, None)
     assert [read() for read, _ in controls] == before
+
+
+def test_the_upper_triangle_is_the_same_however_it_is_stored() -> None:
+    """Rows as they stand, columns first, and rows without an entry of the diagonal, which is added."""
+    whole = sparse.csr_array(sparse.random_array((40, 40), density=0.1, rng=np.random.default_rng(4)))
+    whole = sparse.csr_array(whole + whole.T + sparse.eye_array(40))
+    for given in (whole, whole.tocsc()):
+        indptr, indices, values = upper_triangle(given)
+        found = sparse.csr_array((values, indices, indptr), shape=whole.shape)
+        assert (abs(found - sparse.triu(whole)) > 0).nnz == 0 and np.array_equal(indices[indptr[:-1]], np.arange(40))
+    bare = whole - sparse.diags_array(whole.diagonal())
+    bare.eliminate_zeros()
+    indptr, indices, values = upper_triangle(sparse.csr_array(bare))
+    assert np.array_equal(indices[indptr[:-1]], np.arange(40)) and not values[indptr[:-1]].any()

@@ -52,7 +52,7 @@ def unwarped(
     return min(own, told, key=lambda one: one.stats["missed"])
 
 
-def _newton(warp: Warp, wanted: Points, u: Points, close: float) -> Solution[Points]:
+def _newton(warp: Warp, wanted: Points, u: Points, close: float = CLOSE) -> Solution[Points]:
     """From a displacement u to the one that means what is wanted, both (n, 3)."""
     allowed = close * warp.mesh.size
     missed = wanted - warp.displacements(u)

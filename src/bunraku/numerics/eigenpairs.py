@@ -137,6 +137,12 @@ class _Shifted:
 def upper_triangle(matrix: Sparse) -> tuple[Integers, Integers, Vector]:
     """`indptr`, `indices` and values of the upper triangle in CSR, every diagonal entry stored, as solvers take it."""
     size = matrix.shape[0]
+    if matrix.format == "csr" and matrix.has_canonical_format:
+        rows = np.repeat(np.arange(size), np.diff(matrix.indptr))
+        if np.count_nonzero(matrix.indices == rows) == size:  # as it nearly always is: nothing to sort or to add
+            upper = matrix.indices >= rows
+            indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[upper], minlength=size))])
+            return indptr, matrix.indices[upper].astype(np.int64), np.asarray(matrix.data[upper], dtype=np.float64)
     coordinates = sparse.triu(matrix, format="coo")
     there = np.arange(size)
     whole = sparse.coo_array(
