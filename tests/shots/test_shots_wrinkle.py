@@ -159,8 +159,20 @@ def test_handles_that_are_missed_are_said_to_be_and_why(folder: Path) -> None:
     end = np.flatnonzero(BAR.rest[:, 0] < 0.11)  # every other vertex of it pulls another way
     near = {"left": {"vertices": end[::2].tolist()}, "right": {"vertices": end[1::2].tolist()}}
     both = [PUSH[0], {"region": "right", "keys": [{"frame": 1}, {"frame": 2, "move": [-0.004, 0.0, 0.0]}]}]
-    result = wrinkled(folder, frames=(1, 2), regions=near, handles=both, cell=0.15).run(threads=1)
+    result = wrinkled(folder, frames=(1, 2), regions=near, handles=both, cell=0.15, two_way=False).run(threads=1)
     assert "it is less than two cells from handle right; smaller cells" in texts(result, "missed")
+
+
+def test_a_skin_does_not_pass_through_what_is_in_its_way(folder: Path) -> None:
+    """Lifted by its ends against a ball that stays; the report tells of the pairs, and that nothing cuts."""
+    ball = {"role": "obstacle", "source": {"sphere": {"centre": [0.2, 0.22, 0.075], "radius": 0.06}}}
+    up = [{"region": one, "keys": [{"frame": 1}, {"frame": 3, "move": [0.0, 0.02, 0.0]}]} for one in ("left", "right")]
+    shot = wrinkled(folder, handles=up, others={"ball": ball}, physics={"contact": True})
+    result = shot.run(threads=1)
+    assert result.report.arrays["pairs"][-1] > 0 and result.report.arrays["closest"][-1] > SKIN["thickness"]
+    found = result.report.measured.intersections
+    assert found is not None and found.total == 0
+    assert result.report.met is True
 
 
 def test_a_path_takes_a_handle_along(folder: Path) -> None:

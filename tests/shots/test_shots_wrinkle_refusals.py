@@ -71,12 +71,11 @@ def test_what_the_table_says_wrong_is_said(folder: Path, table: dict[str, Any], 
 
 
 def test_a_guide_leaves_no_room_for_handles(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"where its guide has it \(got 'handles, cell'\)"):
+    with pytest.raises(InputError, match=r"where its guide has it \(got 'handles'\)"):
         wrinkled(folder, surface=None, guide={"file": "bar.obj"})
 
 
 PREPARED: list[tuple[dict[str, Any], str]] = [
-    ({"physics": {"contact": True}}, "physics.contact: is not there yet for skins"),
     ({"physics": {"tolerance": 1e-3}}, "physics.tolerance: is not for skins"),
     ({"physics": {"wind": {"velocity": [1, 0, 0]}}}, "physics.wind: is for shells"),
     ({"frames": (3, 3)}, "shot.frames: a body needs two frames at least"),

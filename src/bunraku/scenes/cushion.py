@@ -1,7 +1,6 @@
 """A foam cushion with a thick soft skin, bent by its ends: the inner side wrinkles across [Remillard 2013, fig. 3–2].
 
-The skin is three times as stiff along the cushion as the foam is, of which a body that does not feel its skin knows
-nothing: it bends as foam alone would.
+The skin is three times as stiff along the cushion as the foam is, so it has its say in how the body bends.
 """
 
 from __future__ import annotations
