@@ -35,7 +35,7 @@ def test_a_demo_of_a_body_is_written_and_runs(name: str, tmp_path: Path) -> None
     shot = write_demo(name, tmp_path)
     assert {one.name for one in tmp_path.iterdir()} == set(demo_files(name))
     prepared, scene = prepare_body(shot), _scene(name)
-    assert len(prepared.body.tets) == len(scene.body.tets) and len(prepared.bodies[0].keys) == len(scene.keys)
+    assert len(prepared.filling.body.tets) == len(scene.body.tets) and len(prepared.bodies[0].keys) == len(scene.keys)
     for made, key in zip(prepared.bodies[0].keys, scene.key_shapes, strict=True):
         assert made.time == pytest.approx(key.time, abs=1e-4)
         assert (made.points is None) == (key.points is None)
