@@ -1,0 +1,39 @@
+"""A leather seat: folds run to a button that is drawn in, more of them the thinner the leather is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.scenes.seat import around, button, buttoned, dropped, seat
+
+
+def test_folds_around_a_point_are_counted() -> None:
+    """A funnel with nine waves of two millimetres around it."""
+    mesh = seat(0.012)
+    x, angle = mesh.rest.copy(), np.arctan2(mesh.rest[:, 2], mesh.rest[:, 0])
+    x[:, 1] += 0.3 * np.hypot(x[:, 0], x[:, 2]) + 2e-3 * np.cos(9.0 * angle + 0.4)
+    waves = around(mesh, x, 0.06, 0.03)
+    assert waves.argmax() == 9 and waves[9] == pytest.approx(2e-3, rel=0.02) and np.delete(waves, 9).max() < 1e-4
+    assert len(button(mesh)) >= 3
+
+
+def test_a_ball_falls_sinks_in_and_goes_up_again() -> None:
+    times = np.linspace(0.0, 0.36, 400)
+    ball = dropped(times)
+    lowest = ball.points[:, :, 1].min(axis=1)
+    speed = np.gradient(lowest, times)
+    assert lowest[0] == pytest.approx(0.13, abs=1e-3) and lowest.min() == pytest.approx(0.015, abs=1e-3)
+    assert np.abs(np.diff(speed)).max() < 0.25  # nowhere a blow: at most the spring's own acceleration, 45 m/s²
+    assert lowest[-1] > 0.05
+
+
+@pytest.mark.slow
+def test_thin_leather_has_more_folds_than_thick() -> None:
+    counts = []
+    for thickness, edge in ((3e-3, 0.012), (1.2e-3, 0.01)):
+        take = buttoned(thickness, edge, threads=1)
+        assert take.report["converged"].all() and take.report["handle_residual"].max() < 1e-9
+        waves = around(take.animation.mesh, take.animation.points[-1], 0.05, 2.5 * edge)
+        counts.append(int(waves[3:].argmax()) + 3)
+    assert counts[0] < 7 and counts[1] >= 2 * counts[0]
