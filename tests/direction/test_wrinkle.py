@@ -79,8 +79,9 @@ def ends(move: float) -> list[Handle]:
     return [Handle(still, lambda time: SMALL.rest[still]), Handle(taken, bk.Path(times, points, rotations=turns))]
 
 
-def test_handles_are_met_and_the_rest_follows() -> None:
-    take = run(handles=ends(-0.02), cell=0.1, duration=0.5, rate=8.0, gravity=(0, 0, 0))
+@pytest.mark.parametrize("two_way", [True, False])
+def test_handles_are_met_and_the_rest_follows(two_way: bool) -> None:
+    take = run(handles=ends(-0.02), cell=0.1, duration=0.5, rate=8.0, gravity=(0, 0, 0), two_way=two_way)
     assert take.report["handle_residual"].shape == (5, 2)
     assert take.report["handle_residual"].max() < 1e-9 and take.facts["interior"] == "lattice"
     assert take.surface is not None
@@ -91,7 +92,8 @@ def test_handles_are_met_and_the_rest_follows() -> None:
     assert 0.0 < away.max() < 0.02
 
 
-def test_large_handles_are_met_in_the_order_they_are_told() -> None:
+@pytest.mark.parametrize("two_way", [True, False])
+def test_large_handles_are_met_in_the_order_they_are_told(two_way: bool) -> None:
     """A hundred and more vertices on some fifty nodes, from the last to the first; turned, moved, stretched."""
     mesh = tet_bar((16, 6, 6), (0.4, 0.15, 0.15)).surface()
     still, taken = (np.flatnonzero(side)[::-1] for side in (mesh.rest[:, 0] < 0.05, mesh.rest[:, 0] > 0.31))
@@ -102,7 +104,8 @@ def test_large_handles_are_met_in_the_order_they_are_told() -> None:
         return mesh.rest[taken] @ ((1.0 - share) * np.eye(3) + share * turn).T + [0.0, 0.0, 0.05 * share]
 
     handles = [Handle(still, lambda time: mesh.rest[still]), Handle(taken, way)]
-    job = wrinkling_job(mesh, skin=SKIN, interior=FOAM, cell=0.1, handles=handles, duration=0.5, rate=8.0, threads=1)
+    asked: dict[str, Any] = {"handles": handles, "duration": 0.5, "rate": 8.0, "two_way": two_way, "threads": 1}
+    job = wrinkling_job(mesh, skin=SKIN, interior=FOAM, cell=0.1, **asked)
     frame = next(islice(job.frames(), 2, None))
     assert len(taken) > 100 and frame.report["handle_residual"].max() < 1e-9
 
@@ -207,6 +210,8 @@ LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_M
         (STILL, {"contact": True}, "feels nothing that touches"),
         (SMALL, {"contact": True, "two_way": False}, "feels nothing that touches"),
         (SMALL, {"contact": "ball"}, "contact"),
+        (SMALL, {"contact": bk.Contact(obstacles=[bk.sphere((0.2, 0.15, 0.07), 0.05)])}, "in the way of something"),
+        (SMALL, {"contact": bk.Contact(parts={"skin": [0]})}, "for garments"),
         (SMALL, {"two_way": "yes"}, "two_way"),
         (STILL, {"rate": 1e5, "duration": 9e4}, "does not fit into memory"),
         (LOOSE, {}, "vert"),

@@ -148,3 +148,25 @@ def test_before_the_onset_it_stays_flat_and_is_stable() -> None:
 def test_a_search_that_is_cut_short_says_so() -> None:
     strip = Strip(16)
     assert strip.equilibrium(limit=3).find(strip.state(2.0)).outcome is Outcome.NOT_CONVERGED
+
+
+def test_a_step_that_begins_on_a_ridge_leaves_it() -> None:
+    """Pressed to twice Euler's load and let go there without a nudge, it buckles in a step as long as it needs."""
+    strip = Strip(16)
+    state = replace(strip.state(2.0), time=1.0)  # as time goes on by one, the load is twice Euler's
+    ridge = strip.equilibrium(stable=False).step(state, 1.0)
+    assert ridge.outcome is Outcome.CONVERGED and np.ptp(ridge.value.q.reshape(-1, 3)[:, strip.flat]) < 1e-9
+    found = strip.equilibrium().step(state, 1.0)
+    assert found.outcome is Outcome.CONVERGED and found.stats["ridges"] == 1 and found.stats["stable"]
+    assert found.stats["energy"] < ridge.stats["energy"] and found.value.time == 2.0
+    height = np.ptp(found.value.q.reshape(-1, 3)[:, strip.flat])
+    assert height > 0.25 * THICK and np.abs(found.value.velocity).max() == pytest.approx(height, rel=0.2)
+
+
+def test_a_step_does_not_depend_on_those_before_it() -> None:
+    """A search taken up again gives the same bytes: the shares of mass that it adds are of where it stands."""
+    strip = Strip(16)
+    going, flat = strip.equilibrium(), replace(strip.state(3.0), time=2.0)
+    going.step(replace(strip.state(2.0), time=1.0), 1.0)
+    on, again = going.step(flat, 1.0), strip.equilibrium().step(flat, 1.0)
+    assert on.stats["ridges"] == 1 and on.value.q.tobytes() == again.value.q.tobytes()

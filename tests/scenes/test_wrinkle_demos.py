@@ -10,7 +10,7 @@ import pytest
 from bunraku.geometry import TriMesh, edges
 from bunraku.geometry.enclosing import signed_volume
 from bunraku.materials import SkinOnSoft
-from bunraku.scenes.pillow import grip, pillow
+from bunraku.scenes.pillow import hand, pillow
 from bunraku.shots import WRINKLE_DEMOS, check_demo, demo_files, demo_titles, write_demo
 from bunraku.shots.prepare_wrinkle import prepare_wrinkle
 
@@ -53,4 +53,4 @@ def test_the_pillow_is_closed_and_round() -> None:
     np.testing.assert_allclose(size, [0.6, 0.28, 0.44], atol=0.01)
     # Between an ellipsoid and the box about it.
     assert np.pi / 6.0 < signed_volume(mesh.rest, mesh.faces) / size.prod() < 0.8
-    assert len(np.intersect1d(grip(mesh, -1), grip(mesh, 1))) == 0 and len(grip(mesh, 1)) > 5
+    assert len(np.intersect1d(hand(mesh, -1), hand(mesh, 1))) == 0 and len(hand(mesh, 1)) > 5

@@ -33,9 +33,9 @@ _ROUGH, _MOST_ROUGH = 1e-3, 60
 _LEAST_SHIFT, _MORE, _MOST_SHIFTS = 1e-12, 10.0, 16
 """of the mean stiffness: the first share of mass that is added (thin sheets bend a billion times more easily than they
 stretch), how much more the next time, and how often"""
-_NEAR, _QUICK, _MOST_REUSES = 1e-2, 0.1, 3
+_NEAR, _QUICK, _MOST_REUSES = 1e-3, 0.1, 3
 """of `length`: after a step this short the factor before it serves for the next one, as long as each is a tenth of the
-last or shorter; and how often"""
+last or shorter; and how often. Pivots are counted within that of where a search ends."""
 _NEUTRAL = 1e-13
 """of the mean stiffness: what resists less moves freely, to rounding"""
 _POWERS, _SETTLED = 200, 1e-3
@@ -104,7 +104,9 @@ class Equilibrium:
 
     def stable_at(self, state: State) -> bool:
         """Whether the energy is convex at a state, on the conditions of its time: whether nothing buckles there."""
-        return self._factor(self._at_rest(state), _NEUTRAL)
+        search = self._at_rest(state)
+        self._measure(search)
+        return self._factor(search, _NEUTRAL)
 
     @staticmethod
     def _stats(search: Search, x: Points) -> dict[str, object]:
@@ -144,6 +146,7 @@ class Equilibrium:
         """To the settings' tolerance."""
         settings, shift, returns = self._settings, 0.0, 0
         small = settings.tolerance * settings.length
+        self._measure(search)
         self._go_down(search)
         while search.iterations < settings.limit:
             gradient = search.gradient(search.x)
@@ -260,7 +263,11 @@ class Equilibrium:
         # Pivots keep their signs whatever their order (Sylvester), so there is no need to look for others than the
         # pattern's own: that would take a new analysis each time, and three times as long.
         self._saddle = SaddleSystem(stencils, size, self._system.jacobian, choose(threads=self._threads))
-        # Of the positive part: what is pressed together has a full Hessian whose diagonal may be anything.
+        return self._saddle
+
+    def _measure(self, search: Search) -> None:
+        """Take the mean stiffness where a search begins, so that it does not depend on searches before: of the positive
+        part, for what is pressed together has a full Hessian whose diagonal may be anything."""
+        energies, count = search.problem.energies, self._system.point_count
         stiff = [block for one in energies for block in one.blocks(search.x, psd=True)]
         self._mean = mean_stiffness(shifted_stencils(energies, count, psd=True), stiff, 3 * count)
-        return self._saddle

@@ -19,6 +19,6 @@ def pillow(edge: float = 0.0175) -> TriMesh:
     return pillow_shape(_HALF, edge)
 
 
-def grip(mesh: TriMesh, side: int) -> Integers:
+def hand(mesh: TriMesh, side: int) -> Integers:
     """(v,) vertices that the hand on a side, −1 or 1, has hold of."""
     return np.flatnonzero(side * mesh.rest[:, 0] > _HALF[0] - _GRIP)

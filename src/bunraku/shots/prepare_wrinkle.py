@@ -124,7 +124,11 @@ class PreparedWrinkle(Prepared):
     @property
     def apart(self) -> str:
         """What to do about what is in its way."""
-        return "" if self.table.settings["two_way"] is False else "physics.contact = true keeps it apart"
+        table = self.table
+        if table.two_way is False:
+            return ""
+        as_it_is = self.animated and table.cell is None and not table.two_way
+        return f"{'a cell, and ' if as_it_is else ''}physics.contact = true keeps it apart"
 
     def distances(self, x: Points, time: float) -> Vector | None:
         """A handle takes the interior along, which the skin alone does not tell."""
@@ -142,11 +146,17 @@ class PreparedWrinkle(Prepared):
 
     def rehearse(self, threads: int | None) -> None:
         """Begin a job: the lattice and the first balance."""
-        _ = self._begun
+        self._rehearsed.append(self.make_job(threads))
 
     @cached_property
+    def _rehearsed(self) -> list[Job[Any]]:
+        return []
+
+    @property
     def _begun(self) -> Job[Any]:
-        return self.make_job(None)
+        if not self._rehearsed:
+            self.rehearse(None)
+        return self._rehearsed[-1]
 
     def make_job(self, threads: int | None) -> Job[Any]:
         """The job behind `wrinkle`, whose frames tell a shot what it needs to know."""
@@ -161,7 +171,7 @@ class PreparedWrinkle(Prepared):
         if not self.animated:
             given |= {"duration": float(self.times[-1]), "rate": self.clip.rate}
         job = wrinkling_job(self.guide if self.animated else self.shell, **given)
-        reporter = SkinReport(job.reporter, self.shell, self.animated)
+        reporter = SkinReport(job.reporter, self.shell, self.animated, Curve.of(given["growth"]))
         facts = reporter.facts(job, self.material, table.interior.material, self.handles, self.regions)
         return replace(job, times=self.times, reporter=reporter, facts=facts)
 

@@ -15,7 +15,7 @@ from bunraku.geometry import Attribute, Scope, Surface, TriMesh
 from bunraku.io import write_mesh
 from bunraku.motion import Path as Way
 from bunraku.scenes.cushion import bent_end, cushion
-from bunraku.scenes.pillow import grip, pillow
+from bunraku.scenes.pillow import hand, pillow
 
 from .demo_shot import write_demo_shot
 
@@ -60,7 +60,7 @@ def _pillow_handles(mesh: TriMesh) -> Handles:
     out: dict[str, tuple[Integers, Mapping[str, Any]]] = {}
     for name, side in (("left", -1), ("right", 1)):
         end = {"frame": 11, "move": [-0.045 * side, 0.0, 0.0], "ease": "smooth"}
-        out[name] = grip(mesh, side), {"keys": [{"frame": 1}, end]}
+        out[name] = hand(mesh, side), {"keys": [{"frame": 1}, end]}
     return out
 
 

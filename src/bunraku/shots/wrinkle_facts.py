@@ -14,10 +14,12 @@ from bunraku.direction import Job
 from bunraku.direction.job import Reporter
 from bunraku.direction.wrinkle import Handle
 from bunraku.direction.wrinkle.interior import LatticeInterior
+from bunraku.direction.wrinkle.two_way import TwoWay
 from bunraku.direction.wrinkle.wrinkling import Wrinkling
 from bunraku.energies import corner_gradients, strains
 from bunraku.geometry import Lattice, TriMesh, lumped_mass
 from bunraku.materials import ShellMaterial, SolidMaterial
+from bunraku.motion import Curve
 
 from .report import HEIGHT, INTERIOR
 
@@ -32,6 +34,8 @@ class SkinReport:
     shell: TriMesh
     animated: bool = False
     """whether the body moves as a guide has it"""
+    growth: Curve | None = None
+    """of the skin, over time [s] since the first frame"""
     _since: list[float] = field(default_factory=lambda: [time.perf_counter()], repr=False)
     """[s] when the last frame was told"""
 
@@ -51,7 +55,7 @@ class SkinReport:
             "seconds": np.array(self._spent() if steps else 0.0),
             "pin_residual": np.zeros(0),
             "highest": np.array(float(np.abs(told[HEIGHT]).max(initial=0.0))),
-            "compression": np.array(self._pressed(np.asarray(told[INTERIOR]))),
+            "compression": np.array(self._pressed(np.asarray(told[INTERIOR]), state.time)),
             "coupling": np.array(float(averages.max(initial=0.0))),
         }
 
@@ -60,10 +64,12 @@ class SkinReport:
         before, self._since[0] = self._since[0], time.perf_counter()
         return self._since[0] - before
 
-    def _pressed(self, x: Points) -> float:
-        """By how much the most pressed hundredth of the faces is shorter than at rest, with the interior at x."""
+    def _pressed(self, x: Points, time: float) -> float:
+        """By how much the most pressed hundredth of the faces is shorter than it would be at rest, grown as it is at a
+        time [s], with the interior at x."""
         gradients = corner_gradients(self.shell.rest, self.shell.faces)
-        return float(np.percentile(compressions(x, self.shell.faces, gradients), _MOST))
+        grown = 1.0 if self.growth is None else 1.0 + self.growth.at(time)
+        return 1.0 - (1.0 - float(np.percentile(compressions(x, self.shell.faces, gradients), _MOST))) / grown
 
     def facts(
         self, job: Job[Any], skin: ShellMaterial, interior: SolidMaterial, handles: Sequence[Handle],
@@ -73,8 +79,9 @@ class SkinReport:
         own = dict(job.facts)
         averages = own.pop("regions")
         stepper, close = job.stepper, []
-        # Where it is not felt, a skin is not what handles have: they have the nodes.
-        if isinstance(stepper, Wrinkling) and isinstance(stepper.interior, LatticeInterior):
+        assert isinstance(stepper, Wrinkling | TwoWay)
+        own["by_nodes"] = isinstance(stepper, Wrinkling) or not stepper.holds_skin
+        if own["by_nodes"] and isinstance(stepper.interior, LatticeInterior):
             close = close_handles(stepper.interior.lattice, handles, names)
         own["warnings"] = [*own["warnings"], *_small_cells(own)]
         return own | {

@@ -58,7 +58,9 @@ def _why(prepared: Prepared, m: Measured, handle: int, missed: Rows) -> str:
     others = [a if b == name else b for a, b in m.facts["close"] if name in (a, b)]
     if others:
         return f"it is less than two cells from {', '.join(others)}; smaller cells would keep them apart"
-    return "the cells cannot follow it exactly; smaller cells would come nearer"
+    if m.facts["by_nodes"]:
+        return "the cells cannot follow it exactly; smaller cells would come nearer"
+    return "something is in its way, or its step did not converge"
 
 
 def _pressed(m: Measured) -> Iterator[Sentence]:
@@ -90,10 +92,18 @@ def _highest(prepared: Prepared, m: Measured) -> Sentence:
     way = "out of" if m.arrays[HEIGHT][worst, vertex] > 0.0 else "into"
     return Sentence(
         "note",
-        f"The highest wave goes {millimetres(float(highest[worst]))} {way} the body, {highest[worst] / thickness:.2g} "
-        f"times the skin's thickness, at frame {m.frames[worst]:g} at point {prepared.point_names[vertex]}.",
+        f"The skin goes farthest {way} the body, {millimetres(float(highest[worst]))}, "
+        f"{highest[worst] / thickness:.2g} times its thickness, at frame {m.frames[worst]:g} at point "
+        f"{prepared.point_names[vertex]}.",
         float(m.frames[worst]),
     )  # fmt: skip
+
+
+def _ended(m: Measured) -> str:
+    """How steps ended that all converged."""
+    if not m.facts["two_way"]:
+        return "The skin is in stable balance on every frame"
+    return "Every step converged" if "pairs" in m.arrays else "Every step ended in a stable minimum"
 
 
 def _unbalanced(m: Measured) -> Iterator[Sentence]:
@@ -109,6 +119,6 @@ def _unbalanced(m: Measured) -> Iterator[Sentence]:
         return
     worst = int(np.argmax(made))
     yield Sentence(
-        "met", f"The skin is in stable balance on every frame: {made.mean():.1f} iterations a frame on average, at "
+        "met", f"{_ended(m)}: {made.mean():.1f} iterations a frame on average, at "
         f"most {int(made[worst])} at frame {m.frames[worst]:g}.", float(m.frames[worst]),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import Array, EnergySource, Outcome, Points, Solution, State, Vector
+from bunraku.contracts import WHY, Array, EnergySource, Outcome, PhysicsStopped, Points, Solution, State, Vector
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Contraction, GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
@@ -124,16 +124,20 @@ class LatticeInterior:
         animation begins where that does, as fast as it is."""
         if self.followed is None:
             return {POINTS: self.lattice.rest.copy(), VELOCITY: np.zeros_like(self.lattice.rest)}
-        first, soon = (self._balanced(self.followed, one) for one in (time, time + _SOON))
+        system = System(Mass(self.own_mass), self.elastic, self.conditions(self.own_mass))
+        search = Equilibrium(system, EquilibriumSettings(length=self.lattice.cell), threads=self.threads)
+        first = self._balanced(search, time, self.followed.affine(self.lattice, time))
+        soon = self._balanced(search, time + _SOON, first)
         return {POINTS: first, VELOCITY: (soon - first) / _SOON}
 
-    def _balanced(self, followed: Followed, time: float) -> Points:
+    @staticmethod
+    def _balanced(search: Equilibrium, time: float, guess: Points) -> Points:
         """(n, 3) nodes at rest on the animation's averages at a time [s], without weight."""
-        system = System(Mass(self.own_mass), self.elastic, self.conditions(self.own_mass))
-        guess = followed.affine(self.lattice, time)
-        state = State(time, guess.reshape(-1), np.zeros(guess.size))
-        search = Equilibrium(system, EquilibriumSettings(length=self.lattice.cell), threads=self.threads)
-        return search.find(state).value.q.reshape(-1, 3)
+        found = search.find(State(time, guess.reshape(-1), np.zeros(guess.size)))
+        if not found.outcome.usable:
+            why = found.evidence.get(WHY, found.outcome.value)
+            raise PhysicsStopped(f"no first pose follows the animation: {why}", index=0, time=time)
+        return found.value.q.reshape(-1, 3)
 
     def step(self, memory: Memory, time: float, dt: float) -> Solution[Memory]:
         """One step of implicit Euler, with the skin's weight but not its stiffness."""

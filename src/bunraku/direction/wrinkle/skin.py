@@ -6,15 +6,15 @@ no unknowns, but it does resist: the foundation's energy says by how much, and s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
-from bunraku.contracts import EnergySource, Integers, Points, Solution, Sparse, State, Vector
+from bunraku.contracts import Array, EnergySource, Integers, Points, Solution, Sparse, State, Vector
 from bunraku.direction.track.test_functions import TestFunctions
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.energies import Bending, Foundation, Membrane
@@ -53,11 +53,14 @@ class Skin:
     blend: MaterialBlend | None = None
     """its materials on every face, where they differ; `layers` has then those with the shortest waves"""
 
-    def at(self, time: float, before: Points | None = None) -> Solution[State]:
-        """In balance at a time [s]; `before` (n, 3) [m] is how the search begins, else where the interior is."""
+    def at(
+        self, time: float, before: Points | None = None, memory: Mapping[str, Array] | None = None
+    ) -> Solution[State]:
+        """In balance at a time [s]; `before` (n, 3) [m] is how the search begins, else where the interior is, and
+        `memory` which branches its angles are on."""
         places = self.places(time)
         first = places if before is None else before
-        return self._equilibrium.find(self._state(time, first))
+        return self._equilibrium.find(replace(self._state(time, first), memory=memory or {}))
 
     def stable_where_the_interior_is(self, time: float) -> bool:
         """Whether a skin that follows the interior to the letter would stay so."""

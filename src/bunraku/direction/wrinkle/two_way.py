@@ -18,10 +18,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.collision import Pinches
+from bunraku.collision import Pinches, Surfaces
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
-from bunraku.contracts import Array, Constraint, EnergySource, Outcome, Solution, Sparse, State, Stepper, Vector
+from bunraku.contracts import (
+    Array,
+    Constraint,
+    EnergySource,
+    Outcome,
+    Solution,
+    Sparse,
+    State,
+    Stepper,
+    Vector,
+    input_error,
+)
 from bunraku.direction.contact import Contact, near_at_first
+from bunraku.direction.track.tangles import tangles, told
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import BondEnergy, GravityEnergy, Placed
 from bunraku.geometry import TriMesh
@@ -57,8 +69,20 @@ class TwoWay:
         memory = self.interior.start(time)
         places, speed = (self.interior.lattice.points(memory[key]) for key in (POINTS, VELOCITY))
         state = State(time, places.reshape(-1).copy(), speed.reshape(-1).copy(), memory)
+        self._check_clear(state)
         stats = {"iterations": 0, "interior_iterations": 0, "ridges": 0, "converged": True}
         return Solution(state, Outcome.CONVERGED, stats)
+
+    def _check_clear(self, state: State) -> None:
+        """Refuse a first pose that cuts something, or is nearer to it than the thickness: there is no way out of it."""
+        surfaces = self.system.contact
+        if not isinstance(surfaces, Surfaces):
+            return
+        skin = replace(surfaces, shell=self.skin.mesh, named={}, between=())
+        found = tangles(skin, state.q.reshape(-1, 3), state.time)
+        if found:
+            what, remedy = told(found, "skin")
+            raise input_error("the first pose is in the way of something", where="contact", got=what, remedy=remedy)
 
     def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
         """From a state on by dt [s]."""
@@ -66,7 +90,15 @@ class TwoWay:
         converged = found.outcome is Outcome.CONVERGED
         stats: dict[str, Any] = {"ridges": 0, **found.stats, "interior_iterations": 0, "converged": converged}
         value = self._apart(found.value) if found.outcome.usable else state
-        return Solution(value, found.outcome, stats, found.evidence)
+        return Solution(value, found.outcome, stats, self._of_the_skin(found.evidence))
+
+    def _of_the_skin(self, evidence: Mapping[str, Any]) -> dict[str, Any]:
+        """With the skin's own number of the worst vertex; of a node, which nobody sees, with none."""
+        out = dict(evidence)
+        if "vertex" in out:
+            vertex = out.pop("vertex") - self.nodes
+            out |= {"vertex": vertex} if vertex >= 0 else {}
+        return out
 
     def _joined(self, state: State) -> State:
         """Of all points."""
@@ -90,14 +122,22 @@ class TwoWay:
         energies: list[EnergySource] = [*inside, *outside, GravityEnergy(masses, interior.gravity)]
         if skin.foundation:
             energies.append(BondEnergy.of(skin.mesh, interior.lattice.embedding, *skin.resistance))
-        touching = None
-        if self.contact is not None:
-            rest = np.concatenate([interior.lattice.rest, skin.mesh.rest])
-            touching = self.contact.surfaces(TriMesh(rest, skin.mesh.faces + self.nodes), None, 0.0)
-        return System(Mass(masses), tuple(energies), self._conditions(masses), touching)
+        return System(Mass(masses), tuple(energies), self._conditions(masses), self._surfaces())
+
+    def _surfaces(self) -> Surfaces | None:
+        """What may touch: of all points the skin's faces alone."""
+        if self.contact is None:
+            return None
+        if self.contact.parts or self.contact.layers:
+            raise input_error(
+                "parts and layers are for garments", where="contact.parts" if self.contact.parts else "contact.layers",
+                allowed="none",
+            )  # fmt: skip
+        rest = np.concatenate([self.interior.lattice.rest, self.skin.mesh.rest])
+        return self.contact.surfaces(TriMesh(rest, self.skin.mesh.faces + self.nodes), None, 0.0)
 
     @property
-    def grips(self) -> bool:
+    def holds_skin(self) -> bool:
         """Whether handles take hold of the skin itself; without a foundation nothing else would take the body along,
         so they take hold of its nodes then."""
         return bool(self.interior.handles) and self.skin.foundation
@@ -106,7 +146,7 @@ class TwoWay:
     def averages(self) -> Sparse:
         """(k, n) what is coupled on average: but for where handles have the skin, and the bond has the interior."""
         weights = self.skin.averages
-        if not self.grips:
+        if not self.holds_skin:
             return weights
         held = np.zeros(self.skin.mesh.point_count)
         held[self.interior.held.vertices] = 1.0
@@ -114,7 +154,7 @@ class TwoWay:
 
     def missed(self, state: State) -> Vector:
         """How far the skin is from where handles have it, where they take hold of it; else how far the interior is."""
-        if not self.grips:
+        if not self.holds_skin:
             return self.interior.missed(state.memory, state.time)
         return self.interior.held.farthest(state.q.reshape(-1, 3), state.time)
 
@@ -135,7 +175,7 @@ class TwoWay:
         weights = sparse.hstack([-(self.averages @ self.interior.lattice.embedding), self.averages])
         coupled = average_jacobian(sparse.csr_array(weights))
         out: list[Constraint] = [_hard(coupled, lambda time: np.zeros(coupled.shape[0]), masses)]
-        if self.grips:
+        if self.holds_skin:
             held = self.interior.held
             pinned = pin_jacobian(held.vertices + self.nodes, np.arange(3), self.total)
             return (*out, _hard(pinned, lambda time: held.goals(time).reshape(-1), masses))

@@ -122,7 +122,8 @@ def wrinkling_job(
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
         "edges_a_wave": layers.wavelength / median_edge(given), "spacing": float(np.median(spacing)),
-        "regions": on_it.tests.count, "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings, **under.facts(),
+        "regions": wrinkled.averages.shape[0], "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings,
+        **under.facts(),
     }  # fmt: skip
     if blend is not None:
         facts["wavelengths"] = [float(waves.min()), float(waves.max())]
@@ -186,11 +187,13 @@ def _knobs(
 ) -> WrinkleSettings:
     """The settings; an animation lasts as long as it does where nothing else is said."""
     timing: dict[str, Any] = {"duration": duration, "rate": rate}
-    if isinstance(body, Animation) and duration is None:
-        if body.frame_count < 2:
+    if isinstance(body, Animation):
+        if duration is None and body.frame_count < 2:
             raise input_error("the animation has one frame only", where="body", remedy="say a duration")
-        timing["duration"] = float(body.times[-1] - body.times[0])
-        timing["rate"] = rate or (body.frame_count - 1) / timing["duration"]
+        if body.frame_count > 1:
+            long = float(body.times[-1] - body.times[0])
+            timing["duration"] = long if duration is None else duration
+            timing["rate"] = (body.frame_count - 1) / long if rate is None else rate
     knobs = WrinkleSettings.of({**{k: v for k, v in timing.items() if v is not None}, **settings})
     given = body.mesh if isinstance(body, Animation) else body
     if knobs.count * given.point_count > _MOST_POINTS:

@@ -55,11 +55,13 @@ class Wrinkling:
     def start(self, time: float = 0.0) -> Solution[State]:
         """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
         memory = self.interior.start(time)
-        found = self._balanced(time, self.interior.places(memory, time), None)
+        found = self._balanced(time, self.interior.places(memory, time), None, {})
         if not found.outcome.usable and found.outcome is not Outcome.NOT_CONVERGED:
             raise PhysicsStopped(found.evidence.get(WHY, found.outcome.value), index=0, time=time)
         stats = {**found.stats, "interior_iterations": 0, "converged": found.outcome is Outcome.CONVERGED}
-        return replace(found, value=replace(found.value, time=time, memory=memory), stats=stats)
+        return replace(
+            found, value=replace(found.value, time=time, memory={**found.value.memory, **memory}), stats=stats
+        )
 
     def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
         """From a state on by dt [s]; `last` takes a balance that was looked for as long as is allowed."""
@@ -70,17 +72,20 @@ class Wrinkling:
         time, memory = state.time + dt, {**state.memory, **inside.value}
         x = state.q.reshape(-1, 3)
         places = self.interior.places(memory, time)
-        found = self._balanced(time, places, _carried(x - before, before, places, self.interior.surface.faces) + places)
+        guess = _carried(x - before, before, places, self.interior.surface.faces) + places
+        found = self._balanced(time, places, guess, memory)
         after = found.value.q.reshape(-1, 3)
-        value = State(time, found.value.q, ((after - x) / dt).reshape(-1), memory)
+        value = State(time, found.value.q, ((after - x) / dt).reshape(-1), {**memory, **found.value.memory})
         converged = found.outcome is Outcome.CONVERGED
         outcome = Outcome.ITERATION_LIMIT if last and found.outcome is Outcome.NOT_CONVERGED else found.outcome
         stats = {**found.stats, "interior_iterations": inside.stats["iterations"], "converged": converged}
         return Solution(value, outcome, stats, found.evidence)
 
-    def _balanced(self, time: float, places: Points, guess: Points | None) -> Solution[State]:
+    def _balanced(
+        self, time: float, places: Points, guess: Points | None, memory: Mapping[str, Array]
+    ) -> Solution[State]:
         self._places = places
-        return self.skin.at(time, guess)
+        return self.skin.at(time, guess, memory)
 
 
 def _carried(away: Points, before: Points, places: Points, faces: Faces) -> Points:
