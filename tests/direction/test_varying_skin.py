@@ -111,3 +111,10 @@ def test_refusals() -> None:
     soft = bk.MaterialBlend((SKINS[0], bk.ShellMaterial(young=1e4)), np.ones((len(SMALL.faces), 2)))
     with pytest.raises(InputError, match="softer than what it is on"):
         job(soft)
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 2), (4, 1), (4,)])
+def test_weights_painted_on_other_vertices(shape: tuple[int, ...]) -> None:
+    mesh = sheet(1, 1, 1.0)
+    with pytest.raises(InputError, match="a weight for each vertex and material"):
+        bk.MaterialBlend.by_vertex(SKINS, np.ones(shape), mesh.faces)

@@ -236,3 +236,15 @@ def test_handles_that_take_hold_of_nothing(vertices: Any) -> None:
         Handle(vertices, lambda time: SMALL.rest[:1])
     with pytest.raises(InputError, match="has a motion"):
         Handle([0], 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("two_way", [True, False])
+def test_a_stop_names_no_node_as_if_it_were_a_vertex(two_way: bool) -> None:
+    """There are more nodes than vertices here: who looks such a number up finds another point, or none."""
+    tiny = tet_bar((3, 1, 1), (0.4, 0.15, 0.15)).surface()
+    end = np.flatnonzero(tiny.rest[:, 0] == 0.4)
+    far = Handle(end, lambda time: tiny.rest[end] + [1e7 * (time > 0.0), 0.0, 0.0])
+    asked: dict[str, Any] = {"handles": far, "duration": 0.25, "rate": 8.0, "two_way": two_way, "threads": 1}
+    job = wrinkling_job(tiny, skin=SKIN, interior=FOAM, cell=0.1, **asked)
+    found = job.stepper.step(job.start, 0.125)
+    assert not found.outcome.usable and found.evidence.get("vertex", 0) < tiny.point_count

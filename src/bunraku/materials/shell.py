@@ -246,7 +246,13 @@ class MaterialBlend:
     @classmethod
     def by_vertex(cls, materials: Sequence[ShellMaterial], weights: Array, faces: Faces) -> MaterialBlend:
         """From weights (n, k) painted on vertices; a face takes the mean of its corners."""
-        return cls(tuple(materials), np.asarray(weights, dtype=np.float64)[faces].mean(axis=1))
+        painted, least = np.asarray(weights, dtype=np.float64), int(np.max(faces, initial=-1)) + 1
+        if painted.ndim != 2 or painted.shape[1] != len(materials) or len(painted) < least:
+            raise input_error(
+                "a blend painted on vertices has a weight for each vertex and material", got=painted.shape,
+                allowed=f"({least}, {len(materials)})",
+            )  # fmt: skip
+        return cls(tuple(materials), painted[faces].mean(axis=1))
 
     @classmethod
     def by_region(

@@ -67,7 +67,7 @@ def _as_it_is(given: Given, body: Animation, swells: bool) -> AnimatedInterior:
         raise input_error(
             "an animated body is where its animation has it",
             where=", ".join(name for name, is_said in said.items() if is_said),
-            remedy="leave handles, muscles, swelling and degree out, give it a cell, or give the mesh alone: body.mesh",
+            remedy="leave them out, or give the mesh alone: body.mesh",
         )  # fmt: skip
     check_physical(body.mesh)
     body.check("body")

@@ -153,7 +153,7 @@ def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Cont
     if contact is not None:
         raise input_error(
             "a body that does not feel its skin feels nothing that touches the skin", where="contact",
-            remedy="two_way=True",
+            remedy="two ways: a cell, or two_way",
         )  # fmt: skip
     return Wrinkling(under, skin)
 
@@ -189,7 +189,7 @@ def _knobs(
     timing: dict[str, Any] = {"duration": duration, "rate": rate}
     if isinstance(body, Animation):
         if duration is None and body.frame_count < 2:
-            raise input_error("the animation has one frame only", where="body", remedy="say a duration")
+            raise input_error("the animation has one frame only", where="body", remedy="say a duration and a rate")
         if body.frame_count > 1:
             long = float(body.times[-1] - body.times[0])
             timing["duration"] = long if duration is None else duration

@@ -68,7 +68,10 @@ class Wrinkling:
         before = self.interior.places(state.memory, state.time)
         inside = self.interior.step(state.memory, state.time, dt)
         if not inside.outcome.usable:
-            return Solution(state, inside.outcome, inside.stats, inside.evidence)
+            seen = {
+                key: value for key, value in inside.evidence.items() if key != "vertex"
+            }  # of a node, not the skin's
+            return Solution(state, inside.outcome, inside.stats, seen)
         time, memory = state.time + dt, {**state.memory, **inside.value}
         x = state.q.reshape(-1, 3)
         places = self.interior.places(memory, time)
