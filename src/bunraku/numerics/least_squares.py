@@ -141,6 +141,7 @@ class _Run:
         """the length, scaled, of what the run is about"""
         self._before, self._growth = np.inf, 4.0  # the last decrement; what damping is next multiplied by
         self._sure = False  # whether the last step kept its promise: the next is likely to, so all is asked for at once
+        self._failed = False  # whether the last step was not taken
 
     def resumed(self, before: _Run) -> _Run:
         """This run where another one has come to."""
@@ -202,7 +203,9 @@ class _Run:
     def settled(self) -> bool:
         """Whether the next step is the last one worth taking."""
         step, (small, met) = self.model.whole, self._small()
-        stuck = step.decrement**2 <= ROUNDING * self.point.terms and step.decrement > 0.5 * self._before
+        # What rounding hides cannot be won: a step that is no shorter than the last, or has failed already, is no use.
+        hidden = step.decrement**2 <= ROUNDING * self.point.terms
+        stuck = hidden and (self._failed or step.decrement > 0.5 * self._before)
         still = step.decrement <= small or stuck
         return still and (step.met <= met or self.model.cornered(self.reach))
 
@@ -259,7 +262,7 @@ class _Run:
 
     def _shorten(self, step: SquaresStep) -> None:
         """After a step that failed."""
-        self.patience, self._sure = self.patience - 1, False
+        self.patience, self._sure, self._failed = self.patience - 1, False, True
         if self.problem.bend is None:
             self.damping, self._growth = max(self._growth * self.damping, _FIRST_DAMPING), 2.0 * self._growth
             return
@@ -268,7 +271,8 @@ class _Run:
 
     def _lengthen(self, step: SquaresStep, won: float, promise: float, blur: float) -> None:
         """After a step that is taken, longer or shorter by what it kept of its promise."""
-        self._before, self._growth, self._sure = step.decrement, 4.0, won >= 0.5 * promise - blur
+        self._before, self._growth, self._failed = step.decrement, 4.0, False
+        self._sure = won >= 0.5 * promise - blur
         if won >= 0.5 * promise - blur:
             self.damping = 0.1 * self.damping if self.damping > _NO_DAMPING else 0.0
             self.radius = 4.0 * self.model.length(step)
