@@ -93,6 +93,14 @@ class _Asked:
         linear = self.motion.body.modes.displacements(self.motion.coordinates(time))
         return _Shape(linear, np.zeros_like(linear))
 
+    @cached_property
+    def _inners(self) -> dict[bytes, _Inner]:
+        return {}
+
+    def _without(self, held: Integers) -> _Inner:
+        """The body without what is held; keys of the same vertices share its factorisation."""
+        return self._inners.setdefault(held.tobytes(), _Inner(self.motion, held))
+
     def _spread(self, keys: Sequence[Key]) -> _Shape:
         """The shape that has the vertices of keys of one time where they say."""
         body, rest = self.motion.body, self.motion.mesh.rest
@@ -107,7 +115,7 @@ class _Asked:
                 )  # fmt: skip
                 goal[key.vertices] = key.positions
                 held.append(key.vertices)
-        inner = _Inner(self.motion, np.unique(np.concatenate(held)))
+        inner = self._without(np.unique(np.concatenate(held)))
         linear = inner.extended(linear)
         lacking = inner.extended(goal - rest - self._warped(linear))
         for key in keys:
