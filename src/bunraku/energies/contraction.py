@@ -164,7 +164,13 @@ class Contraction:
 
     def at_time(self, time: float) -> ContractionEnergy:
         """The energy with the shape of a time [s]."""
-        goals = self.relaxed + self.activation(time) * (self.contracted - self.relaxed)
+        return self._towards(self.relaxed + self.activation(time) * (self.contracted - self.relaxed))
+
+    def contracted_all(self) -> ContractionEnergy:
+        """The energy with the shape of activation 1."""
+        return self._towards(self.contracted)
+
+    def _towards(self, goals: Points) -> ContractionEnergy:
         return replace(self._first, goals=goals if self.anchored else self.springs.centred(goals))
 
     def at(self, state: State, dt: float) -> ContractionEnergy:

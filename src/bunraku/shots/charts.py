@@ -38,6 +38,7 @@ CHARTS = (
     Chart("Push of the plan beside the body's own mechanics", "m/s²", (("push", ""),)),
     Chart("Highest wave of the skin", "m", (("highest", ""),)),
     Chart("How far the body presses its skin together", "", (("compression", ""),)),
+    Chart("Farthest a muscle is from its shape", "m", (("muscle_residual_m", ""),)),
     Chart("Ridges left for lower energy", "", (("ridges", ""),)),
     Chart("Newton iterations", "", (("iterations", "iterations"),)),
     Chart("Near pairs", "", (("pairs", ""),)),

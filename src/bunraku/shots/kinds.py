@@ -30,6 +30,13 @@ def in_seconds(value: Keys | None, rate: float) -> Any:
     return [(float(key[0]) / rate, *key[1:]) for key in value] if isinstance(value, tuple) else value
 
 
+def since(value: Keys, first: float, rate: float) -> Any:
+    """A number, or keys in seconds since the frame `first`."""
+    if not isinstance(value, tuple):
+        return value
+    return in_seconds(tuple((float(key[0]) - first, *key[1:]) for key in value), rate)
+
+
 class Kind(Protocol):
     """One kind of value."""
 

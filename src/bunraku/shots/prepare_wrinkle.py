@@ -12,7 +12,7 @@ from scipy import sparse
 
 from bunraku.contracts import Points, Sparse, Vector
 from bunraku.direction import Frame, Job
-from bunraku.direction.wrinkle import Handle, wrinkling_job
+from bunraku.direction.wrinkle import Handle, Muscle, wrinkling_job
 from bunraku.geometry import TriMesh
 from bunraku.io import local_origin
 from bunraku.materials import ShellMaterial
@@ -21,9 +21,10 @@ from bunraku.motion import Animation, Curve
 from .contact import read_contact, read_obstacles
 from .filling import Written, tried
 from .frame_numbers import of_body, of_guide, refuse_single, resolved
-from .kinds import Keys, in_seconds
+from .kinds import since
 from .prepared import Prepared
 from .preroll import laid_out, moved
+from .read_muscles import read_muscles
 from .read_wrinkle import ReadSkin, read_handles, read_skin, skin_inputs
 from .refusals import refuse_settings
 from .report import HEIGHT, INTERIOR
@@ -48,6 +49,7 @@ class PreparedWrinkle(Prepared):
     material: ShellMaterial
     """of the skin"""
     handles: tuple[Handle, ...]
+    muscles: tuple[Muscle, ...]
 
     @property
     def animated(self) -> bool:
@@ -139,7 +141,8 @@ class PreparedWrinkle(Prepared):
         told = told_facts(self._begun.facts)
         return [
             f"object {self.written[0].name}: {self.table.source_key} {self.clip.path} of {self.shell.point_count} "
-            f"vertices; {told.interior}; {len(self.handles)} handles",
+            f"vertices; {told.interior}; {len(self.handles)} handles"
+            + (f", {len(self.muscles)} muscles" if self.muscles else ""),
             f"skin of {1e3 * self.material.thickness:.3g} mm, {self.material.young:.3g} Pa: {told.waves}",
             f"physics: {self.shot.physics.substeps} steps a frame, each balanced",
         ]
@@ -163,16 +166,17 @@ class PreparedWrinkle(Prepared):
         table, physics = self.table, self.shot.physics
         given: dict[str, Any] = {
             "skin": self.material, "interior": table.interior.material, "handles": self.handles,
-            "gravity": physics.gravity, "substeps": physics.substeps, "threads": threads,
+            "muscles": self.muscles, "gravity": physics.gravity, "substeps": physics.substeps, "threads": threads,
             "contact": self.contact.contact, **table.settings,
         }  # fmt: skip
         for name in ("growth", "swelling"):
-            given[name] = _since(given[name], float(self.numbers[0]), self.clip.rate)
+            given[name] = since(given[name], float(self.numbers[0]), self.clip.rate)
         if not self.animated:
             given |= {"duration": float(self.times[-1]), "rate": self.clip.rate}
         job = wrinkling_job(self.guide if self.animated else self.shell, **given)
         reporter = SkinReport(job.reporter, self.shell, self.animated, Curve.of(given["growth"]))
-        facts = reporter.facts(job, self.material, table.interior.material, self.handles, self.regions)
+        muscles = [one.called for one in table.muscles]
+        facts = reporter.facts(job, self.material, table.interior.material, self.handles, self.regions, muscles)
         return replace(job, times=self.times, reporter=reporter, facts=facts)
 
 
@@ -193,6 +197,7 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
     shell = clip.mesh.with_rest(clip.mesh.rest - origin)
     first = float(numbers[0])
     handles = read_handles(read, shell, clip.rate, first, shot.output.folder, origin, place)
+    muscles = read_muscles(table.muscles, clip.rate, first, shot.output.folder, origin, place.at("muscles"))
     inputs = skin_inputs(read, shot.output.folder, place)
     seen = read_contact if shot.physics.contact else read_obstacles  # what is not felt is drawn all the same
     obstacles = seen(shot, clip.rate, numbers, root)
@@ -201,15 +206,8 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
         shot=resolved(shot, numbers), written=(Written(name, clip, read.going),), inputs=(*inputs, *obstacles.inputs),
         guide=_guide(read, shell, numbers, origin), shell=shell, rest=None, pins=(), seams=(), strength=Curve.of(1.0),
         numbers=numbers, origin=origin, contact=obstacles.about(origin).from_zero(first / clip.rate), filling=None,
-        first=first, table=table, material=material, handles=tuple(handles),
+        first=first, table=table, material=material, handles=tuple(handles), muscles=tuple(muscles),
     )  # fmt: skip
-
-
-def _since(keys: Keys, first: float, rate: float) -> Any:
-    """A number, or keys in seconds since the first frame."""
-    if not isinstance(keys, tuple):
-        return keys
-    return in_seconds(tuple((float(key[0]) - first, *key[1:]) for key in keys), rate)
 
 
 def _guide(read: ReadSkin, shell: TriMesh, numbers: Vector, origin: Vector) -> Animation:

@@ -20,6 +20,7 @@ from .body_regions import region_of_body
 from .filling import read_surface, tried
 from .findings import Place
 from .inputs import InputFile, read_guide, source_inputs
+from .read_muscles import muscle_inputs
 from .retime import retimed
 from .shot import Shot
 from .told_way import told_way, way_inputs
@@ -63,7 +64,7 @@ def skin_inputs(read: ReadSkin, takes: Path, place: Place) -> list[InputFile]:
         if one.path is not None:
             told, key = one.path, f"object.{read.name}.handles[{k}].path"
             found += tried(lambda told=told, key=key: way_inputs(told, key, takes), _at(place, k).at("path")) or []
-    return found
+    return found + muscle_inputs(f"object.{read.name}.muscles", table.muscles)
 
 
 def read_handles(

@@ -315,6 +315,8 @@ def per_frame(m: Measured) -> dict[str, Vector]:
         curves["residual_in_file_m"] = m.residual_in_file
     if m.intersections is not None:
         curves["intersections"] = m.intersections.either.astype(np.float64)
+    if m.arrays.get("muscle_residual", np.zeros((0, 0))).any():
+        curves["muscle_residual_m"] = m.arrays["muscle_residual"].max(axis=1)
     if "rotation_residual" in m.arrays:
         curves["rotation_residual"] = m.turned_off
     if "pressure" in m.arrays:  # of all closed pieces together, and of the one under the highest pressure

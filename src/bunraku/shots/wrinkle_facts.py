@@ -73,9 +73,9 @@ class SkinReport:
 
     def facts(
         self, job: Job[Any], skin: ShellMaterial, interior: SolidMaterial, handles: Sequence[Handle],
-        names: Sequence[str],
+        names: Sequence[str], muscles: Sequence[str],
     ) -> dict[str, Any]:  # fmt: skip
-        """What a report says once."""
+        """What a report says once: `names` of the handles, and of the muscles."""
         own = dict(job.facts)
         averages = own.pop("regions")
         stepper, close = job.stepper, []
@@ -88,7 +88,7 @@ class SkinReport:
             "regions": len(handles), "averages": averages, "faces": len(self.shell.faces),
             "close": close,
             "mass": float(lumped_mass(self.shell, skin.areal_mass).sum()) + interior.density * own.get("volume", 0.0),
-            "thickness": skin.thickness, "young": skin.young,
+            "thickness": skin.thickness, "young": skin.young, "muscles": list(muscles),
         }  # fmt: skip
 
 

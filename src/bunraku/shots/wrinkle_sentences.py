@@ -28,6 +28,7 @@ def skin_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield Sentence("note", f"The materials demand {waves(m.facts)}.")
     yield from _pressed(m)
     yield _highest(prepared, m)
+    yield from _muscles(m)
     yield from _unbalanced(m)
 
 
@@ -97,6 +98,19 @@ def _highest(prepared: Prepared, m: Measured) -> Sentence:
         f"{prepared.point_names[vertex]}.",
         float(m.frames[worst]),
     )  # fmt: skip
+
+
+def _muscles(m: Measured) -> Iterator[Sentence]:
+    """How near each muscle came to its shape: what is around it, and its own matter, hold it back."""
+    for k, name in enumerate(m.facts["muscles"]):
+        away, way = m.arrays["muscle_residual"][:, k], float(m.facts["muscle_ways"][k])
+        worst = int(np.argmax(away))
+        yield Sentence(
+            "note",
+            f"Muscle {name} is farthest from its shape at frame {m.frames[worst]:g}, by "
+            f"{millimetres(float(away[worst]))} on average; relaxed it is {millimetres(way)} from being contracted.",
+            float(m.frames[worst]),
+        )  # fmt: skip
 
 
 def _ended(m: Measured) -> str:

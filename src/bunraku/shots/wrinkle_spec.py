@@ -1,4 +1,4 @@
-"""What a shot file may say about a soft body with a skin: its surface or its motion, both materials, handles."""
+"""What a shot file may say about a soft body with a skin: surface or motion, both materials, handles and muscles."""
 
 # `key` makes a dataclass field, which ruff cannot know.
 # ruff: noqa: RUF009
@@ -17,6 +17,7 @@ from .body_spec import REGION, VECTOR, BodyRegion, SurfaceTable, WayTable, check
 from .contact_spec import ROLES
 from .findings import Place
 from .kinds import Choice, Flag, Keyed, Keys, ListOf, Number, Text, Whole, joined
+from .muscle_spec import MUSCLE, MuscleTable, refuse_same_names
 from .region_names import refuse_unknown_regions
 from .skin_spec import SkinKind, SkinSpec
 from .solid_spec import Solid, SolidSpec
@@ -27,7 +28,7 @@ from .track_spec import POINT
 _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
 _SHARE = Keyed(Number(-0.9, 10.0))
 _HANDLE = "{ region = 'left', keys = [{ frame = 24, move = [0.1, 0, 0] }] }"
-_MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "handles")
+_MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "handles", "muscles")
 """keys that mean something here; all others are settings of `wrinkle` by their own names"""
 
 
@@ -97,6 +98,9 @@ class WrinkleObject:
         ListOf(Table(HandleTable, _HANDLE, HandleTable.check)),
         "parts of the surface that are taken somewhere; without any the body falls", (),
     )  # fmt: skip
+    muscles: tuple[MuscleTable, ...] = key(
+        ListOf(Table(MuscleTable, MUSCLE)), "shapes inside the body that contract", ()
+    )
     cell: float | None = key(
         _LENGTH, "of the cells the inside is made of", None, otherwise="a tenth of the body's size"
     )
@@ -135,15 +139,18 @@ class WrinkleObject:
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        return [*self.source.files, *(file for one in self.handles for file in one.files)]
+        return [*self.source.files, *(file for one in (*self.handles, *self.muscles) for file in one.files)]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """A surface or a motion; what moves by itself takes no handles; regions are there."""
+        """A surface or a motion; what moves by itself takes no handles, nor muscles where it is not soft; regions are
+        there, and muscles have names of their own."""
         chosen = one_of(given, place, "surface", "guide")
-        own = [name for name in ("handles", "degree", "swelling") if given.get(name) not in (None, [], 2, 0)]
+        own = [name for name in ("handles", "muscles", "degree", "swelling") if given.get(name) not in (None, [], 2, 0)]
         if chosen == "guide" and own and ("handles" in own or not (given.get("cell") or given.get("two_way"))):
+            softer = "" if "handles" in own else ", or say a cell, below which the body gives way"
             place.refuse(
                 "a body that is animated is where its guide has it", got=joined(own),
-                remedy=f"leave {joined(own)} out, or give the surface alone",
+                remedy=f"leave {joined(own)} out, or give the surface alone{softer}",
             )  # fmt: skip
+        refuse_same_names(self.muscles, place.at("muscles"))
         refuse_unknown_regions(given, place)

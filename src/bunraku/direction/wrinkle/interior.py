@@ -10,7 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import WHY, Array, EnergySource, Outcome, PhysicsStopped, Points, Solution, State, Vector
+from bunraku.contracts import (
+    WHY,
+    Array,
+    EnergySource,
+    InputError,
+    Outcome,
+    PhysicsStopped,
+    Points,
+    Solution,
+    State,
+    Vector,
+)
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System
 from bunraku.energies import Contraction, GravityEnergy, LatticeSolid, PointDamping
 from bunraku.geometry import Lattice, TriMesh
@@ -156,6 +167,7 @@ class LatticeInterior:
             "interior": "lattice", "cell": self.lattice.cell, "elements": len(self.lattice.elements),
             "nodes": self.lattice.point_count, "volume": float(self.lattice.volumes.sum()),
             "muscle_samples": [len(one.relaxed) for one in self.contractions],
+            "muscle_ways": [_mean_way(one.contracted_all().away(self.lattice.rest)) for one in self.contractions],
         }  # fmt: skip
 
     def missed(self, memory: Memory, time: float) -> Vector:
@@ -167,13 +179,20 @@ class LatticeInterior:
     def unshaped(self, memory: Memory, time: float) -> Vector:
         """How far muscles are from the shapes they are to have."""
         away = [one.at_time(time).away(memory[POINTS]) for one in self.contractions]
-        return np.array([np.sqrt(np.mean(np.sum(one * one, axis=1))) for one in away])
+        return np.array([_mean_way(one) for one in away])
 
     @cached_property
     def contractions(self) -> tuple[Contraction, ...]:
         """The muscles' springs on the lattice."""
-        young = self.material.young
-        return tuple(one.embedded(self.lattice, young, f"muscles[{k}]") for k, one in enumerate(self.muscles))
+        found, wrong = [], []
+        for k, one in enumerate(self.muscles):
+            try:
+                found.append(one.embedded(self.lattice, self.material.young, f"muscles[{k}]"))
+            except InputError as error:
+                wrong.append(str(error))
+        if wrong:  # all of them at once
+            raise InputError("\n".join(wrong))
+        return tuple(found)
 
     @cached_property
     def own_mass(self) -> Vector:
@@ -203,3 +222,8 @@ class LatticeInterior:
         energies = (*self.elastic, GravityEnergy(masses, self.gravity))
         settings = NewtonSettings(length=self.surface.size)
         return ImplicitEuler(System(Mass(masses), energies, self.conditions(masses)), settings, threads=self.threads)
+
+
+def _mean_way(away: Points) -> float:
+    """[m] root mean square length of ways (s, 3)."""
+    return float(np.sqrt(np.mean(np.sum(away * away, axis=1))))

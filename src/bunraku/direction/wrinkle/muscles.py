@@ -20,6 +20,8 @@ _PER_CELL = 6.0
 """samples along a cell: what springs of a muscle at its ends pull with is within a hundredth or so"""
 _MOST_NODES = 800
 """of a muscle that may turn: all of them hang together in one block of the matrix"""
+LARGEST_STIFFNESS = 1e6
+"""times that; a muscle may be as much softer"""
 _LARGEST = 1e6
 
 
@@ -50,10 +52,10 @@ class Muscle:
         stiffness: float = STIFFNESS, *, anchored: bool = False,
     ) -> None:  # fmt: skip
         need(TriMesh, "muscle.relaxed", relaxed)
-        if not is_between(stiffness, 1.0 / _LARGEST, _LARGEST):
+        if not is_between(stiffness, 1.0 / LARGEST_STIFFNESS, LARGEST_STIFFNESS):
             raise input_error(
                 "must be a number above 0", where="muscle.stiffness", got=repr(stiffness)[:40],
-                allowed=f"up to {_LARGEST:g} times the interior's",
+                allowed=f"up to {LARGEST_STIFFNESS:g} times the interior's",
             )  # fmt: skip
         if not isinstance(anchored, bool):
             raise input_error("must be True or False", where="muscle.anchored", got=repr(anchored)[:40])
