@@ -84,8 +84,10 @@ if TYPE_CHECKING:
     from .rigs import Skeleton as Skeleton
     from .rigs import bind as bind
     from .shots import Shot as Shot
+    from .shots import Stages as Stages
     from .shots import frames as frames
     from .shots import read_shot as read_shot
+    from .shots import read_stages as read_stages
 else:
     __getattr__, __dir__, __all__ = on_demand(__name__, __file__)
 

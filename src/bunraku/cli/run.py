@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from bunraku import shots
 
+from . import stages
 from .command import Command
 from .performance import DONE, Performance, add_options
 from .viewing import Viewing, add_view, viewed
@@ -16,6 +17,9 @@ from .viewing import Viewing, add_view, viewed
 _ABOUT = """\
 Make a take of a shot: its frames, animation files, preview and report, in the next numbered folder
 takes/<shot>/v001, v002, … beside the shot file. Nothing is ever overwritten.
+
+A file may hold several shots that feed each other, [stage.NAME] each: they are made in takes/<file>-<stage>, each after
+those that feed it, and one of which nothing has changed is left alone.
 """
 _EXAMPLE = """\
 examples:
@@ -34,7 +38,9 @@ def add(parser: Command) -> None:
     parser.description, parser.epilog, parser.appendix = _ABOUT, _EXAMPLE, key_list
     parser.add_argument("shot", metavar="SHOT.toml", help="the shot file")
     parser.add_argument("--resume", action="store_true", help="carry on the newest take, or the one in --out")
-    parser.add_argument("--out", metavar="FOLDER", help="make the take in this folder, new or empty")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="make the take in this folder, new or empty; of stages: the folder of takes"
+    )
     parser.add_argument("--frames", type=frame_range, metavar="A-B", help="only these frames, both included")
     parser.add_argument(
         "--dry-run", action="store_true", help="check everything, say what would be done, write nothing"
@@ -50,8 +56,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) -> int:
-    shot = without_preview(shots.read_shot(args.shot), args.no_preview)
+    found = shots.read_shot_or_stages(args.shot)
     performance.again = resume_command(args.shot, args.out, args.frames)
+    if isinstance(found, shots.Stages):
+        if args.dry_run:
+            return stages.rehearse(args, found, performance)
+        return stages.make(args, found, performance, viewing, out=args.out, resume=args.resume, frames=args.frames)
+    shot = without_preview(found, args.no_preview)
     if args.dry_run:
         for line in shots.dry_run(shot, out=args.out, frames=args.frames, threads=args.threads):
             performance.show.say(line)

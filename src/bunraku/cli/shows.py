@@ -147,6 +147,7 @@ class PlainShow:
             case Preparing(text):
                 _line(text)
             case Started(shot=shot, folder=folder, count=count, done=done, solver=solver):
+                self._pace = Pace()  # of stages each has its own
                 _line(f"{shot}: {count - done} frames to make into {folder}")
                 _line(f"solver: {solver}")
             case FrameDone():
@@ -196,6 +197,7 @@ class JsonShow:
             case Preparing(text):
                 self._emit({"event": "stage", "text": text})
             case Started():
+                self._pace = Pace()
                 self._emit(
                     {
                         "event": "start", "shot": event.shot, "folder": str(event.folder), "count": event.count,

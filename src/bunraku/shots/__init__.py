@@ -57,6 +57,13 @@ if TYPE_CHECKING:
     from .shot import Shot as Shot
     from .shot import read_shot as read_shot
     from .shot import shot_keys as shot_keys
+    from .stage_run import StagesResult as StagesResult
+    from .stage_run import ending as ending
+    from .stage_run import rehearse_stages as rehearse_stages
+    from .stage_run import run_stages as run_stages
+    from .stages import Stages as Stages
+    from .stages import read_shot_or_stages as read_shot_or_stages
+    from .stages import read_stages as read_stages
     from .stopping import StopAsked as StopAsked
     from .stopping import ask_to_stop as ask_to_stop
     from .swatches import SwatchSettings as SwatchSettings

@@ -18,7 +18,8 @@ from .prepared import Prepared
 from .tables import written
 
 _PACKAGES = ("bunraku", "numpy", "scipy", "numba", "usd-core", "mkl", "py-mkl-pardiso", "qdldl")
-_FILES = ("file", "prim", "take", "skeleton")
+_FILES = ("file", "take", "skeleton", "faces")
+"""keys whose text is the name of a file or of a take"""
 
 
 def settings(prepared: Prepared) -> dict[str, Any]:
@@ -26,10 +27,7 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     resolved = prepared.shot.settings(".")
     resolved.pop("output")
     resolved["shot"].pop("name")
-    for table in resolved["object"].values():
-        for part in ("guide", "mesh", "rest", "source"):
-            if part in table:
-                table[part] = _without_files(table[part])
+    resolved["object"] = _nameless(resolved["object"])
     for one in resolved["physics"].get("wind", {}).get("obstacles", []):
         del one["file"]
     inputs: dict[str, list[str]] = {}
@@ -41,12 +39,21 @@ def settings(prepared: Prepared) -> dict[str, Any]:
     )
 
 
-def _without_files(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _without_files(value) if isinstance(value, Mapping) else value
-        for name, value in table.items()
-        if name not in _FILES
-    }
+def _nameless(objects: Mapping[str, Any]) -> dict[str, Any]:
+    """Objects without the names of files and takes, which depend on where a run is started from, and without the prims
+    that `settings` says beside them, whether or not the shot does."""
+    found = {name: _without_files(table) for name, table in objects.items()}
+    for table in found.values():
+        for part in ("guide", "source", "surface"):
+            table.get(part, {}).pop("prim", None)
+    return found
+
+
+def _without_files(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        kept = {name: one for name, one in value.items() if name not in _FILES or not isinstance(one, str)}
+        return {name: _without_files(one) for name, one in kept.items()}
+    return [_without_files(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def solver_name(threads: int | None) -> str:
@@ -95,11 +102,13 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "
 
 
 def spelled_out(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a take with what `contact = true` stands for, which may have been said in full instead."""
-    physics = settings.get("physics")
+    """Settings of a take with what `contact = true` stands for, which may have been said in full instead, and without
+    the names of files, which takes made earlier have in them."""
+    physics, objects = settings.get("physics"), settings.get("object")
+    told = {**settings, "object": _nameless(objects)} if isinstance(objects, Mapping) else dict(settings)
     if not isinstance(physics, Mapping) or physics.get("contact") is not True:
-        return dict(settings)
-    return {**settings, "physics": {**physics, "contact": _plain(written(ContactTable(), Path()))}}
+        return told
+    return {**told, "physics": {**physics, "contact": _plain(written(ContactTable(), Path()))}}
 
 
 def _told(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,16 +61,19 @@ class TakeResult:
 
 def run_shot(
     shot: Shot, *, out: str | Path | None = None, resume: bool = False, frames: tuple[int, int] | None = None,
-    threads: int | None = None, progress: Tell | None = None, beside: Iterable[str] = (),
+    threads: int | None = None, progress: Tell | None = None, beside: Iterable[str] = (), renew: bool = True,
 ) -> TakeResult:  # fmt: skip
-    """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already."""
+    """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already. Without
+    `renew` a finished take of these very settings and inputs is the answer where there is one, and with `resume` one
+    that is not finished is carried on; else a take is made."""
     tell = progress or _nobody
     with listening() as log:
         compiling = bool(shot.plans) and kernels_are_cold(PLAN_KERNELS)  # motions are planned as they are read
         tell(Preparing(f"reading the inputs, and {_COMPILING}" if compiling else "reading the inputs"))
         prepared = prepare(shot, frames, threads=threads)
-        if resume:
-            take = _take_to_resume(prepared, out)
+        found = _take_to_resume(prepared, out) if resume and renew else None
+        take = found if renew else same_take(prepared, finished=not resume)
+        if take is not None:
             with locked(take.path), _stoppable(take):
                 return _resume(prepared, take, threads, log, heeding(take.path, tell))
         check_target(prepared, out, beside)
@@ -190,6 +193,18 @@ def _note_circumstances(take: TakeFolder, origin: dict[str, Any], threads: int |
         tell(Noticed(text))
     entry = {"done": done, "differences": changed, "made": datetime.now(UTC).isoformat(timespec="seconds")}
     write_json(take.provenance, {**origin, "resumed": [*origin["resumed"], entry]})
+
+
+def same_take(prepared: Prepared, *, finished: bool) -> TakeFolder | None:
+    """The newest take of the shot's folder made with these settings and inputs; `finished`: of finished ones only."""
+    now = spelled_out(settings(prepared))
+    for take in takes_of(prepared.shot.output.folder / prepared.shot.name):
+        if not take.begun or (finished and not take.finished):
+            continue
+        with suppress(InputError):  # a damaged take is as good as none
+            if not differences(spelled_out(take.read_provenance()["settings"]), now):
+                return take
+    return None
 
 
 def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:

@@ -45,16 +45,27 @@ class Shot:
     output: OutputTable = key(OUTPUT, "where the takes go, and as what", factory=OutputTable)
     source: Path | None = field(default=None, compare=False)
     """the file it was read from"""
+    within: str = field(default="", compare=False)
+    """the table of that file that holds it: 'stage.jump'; empty: the whole file"""
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], *, folder: str | Path = ".", source: Path | None = None) -> Shot:
-        """The shot a file of these settings in `folder` would say; refused with every finding at once."""
-        base = Path(folder).absolute()
-        place = Place(_shown(source) if source else "shot", base)
+    def of(
+        cls, settings: Mapping[str, Any], *, folder: str | Path = ".", source: Path | None = None, within: str = ""
+    ) -> Shot:
+        """The shot a file of these settings in `folder` would say; refused with every finding at once. `within`: the
+        table of the file that holds them, where it is not the whole file."""
+        place = Place(shown(source) if source else "shot", Path(folder).absolute(), within)
         name = source.stem if source else "shot"
+        if "stage" in settings and not within:
+            place.at("stage").refuse(
+                "stages are several shots", allowed="one shot", remedy="bunraku run, or bk.read_stages in Python"
+            )
+            place.raise_all()
         read = Table(cls, check=_check_objects).read(_filled(settings, name), place)
         place.raise_all()
-        return cls(shot=read.shot, object=read.object, physics=read.physics, output=read.output, source=source)
+        return cls(
+            shot=read.shot, object=read.object, physics=read.physics, output=read.output, source=source, within=within
+        )
 
     @property
     def name(self) -> str:
@@ -89,7 +100,7 @@ class Shot:
     @property
     def place(self) -> Place:
         """For errors about this shot's file."""
-        return Place(_shown(self.source) if self.source else self.name, Path.cwd())
+        return Place(shown(self.source) if self.source else self.name, Path.cwd(), self.within)
 
     def settings(self, folder: str | Path, *, defaults: bool = True) -> dict[str, Any]:
         """What a file in `folder` must say for this shot; without `defaults` only what differs from them."""
@@ -128,6 +139,12 @@ class Shot:
 def read_shot(path: str | Path) -> Shot:
     """The shot of a TOML file; everything wrong with it is said at once, a line each."""
     file = Path(path)
+    return Shot.of(read_settings(file), folder=file.absolute().parent, source=file)
+
+
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """What a TOML file says, as it stands there; refused where it is none."""
+    file = Path(path)
     if is_there(file) and not file.is_file() and not file.is_dir():
         raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
     if file.suffix.lower() in (*SUFFIXES, ".bvh") and file.is_file():
@@ -135,7 +152,7 @@ def read_shot(path: str | Path) -> Shot:
     text = ""
     try:
         text = file.read_text(encoding="utf-8-sig")
-        settings = tomllib.loads(text)
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise input_error("there is no such file", where=str(path), remedy="check the name") from None
     except IsADirectoryError:
@@ -151,7 +168,6 @@ def read_shot(path: str | Path) -> Shot:
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists in lists without end
         why = "is nested too deeply" if isinstance(error, RecursionError) else "holds a value no one can mean"
         raise input_error(why, where=str(path), allowed="a shot file (.toml)") from None
-    return Shot.of(settings, folder=file.absolute().parent, source=file)
 
 
 def shot_keys() -> list[KeyLine]:
@@ -159,7 +175,7 @@ def shot_keys() -> list[KeyLine]:
     return list(key_lines(Shot))
 
 
-def _shown(source: Path) -> str:
+def shown(source: Path) -> str:
     """The file as errors name it: from here where that is shorter."""
     near = relative(source.absolute(), Path.cwd())
     return near if len(near) < len(str(source)) or not near.startswith("..") else str(source)
