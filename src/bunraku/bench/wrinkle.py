@@ -120,9 +120,9 @@ def balance(skin: Skin, mesh: TriMesh, strain: float, set_up: float) -> Measured
     x, converged = mesh.rest, True
     for frame in range(1, FRAMES + 1):
         there = pressed(mesh.rest, strain * frame / FRAMES)
-        begin = time.perf_counter()
+        begin = time.process_time()
         found = Skin.at(skin, frame / FRAMES, x + there - places)
-        spent.append((time.perf_counter() - begin, found.stats["iterations"], found.stats["factorisations"]))
+        spent.append((time.process_time() - begin, found.stats["iterations"], found.stats["factorisations"]))
         x, places = found.value.q.reshape(-1, 3), there
         converged &= found.outcome.usable
     seconds, iterations, factorisations = np.median(np.array(spent[WARM_UP:]), axis=0)
@@ -137,13 +137,13 @@ def pressed(rest: Points, strain: float) -> Points:
 
 def _measure(row: Printed, mesh: TriMesh, *, recipe: bool, threads: int | None) -> Measured:
     layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
-    begin = time.perf_counter()
+    begin = time.process_time()
     tests = (
         as_many(mesh, row.averages)
         if recipe
         else gaussians(mesh, float(coupling_width(np.array([layers.wavelength]), mesh)[0]))
     )
-    set_up = time.perf_counter() - begin
+    set_up = time.process_time() - begin
     strain = min(_PRESSED * layers.onset, _MOST_PRESSED)
     frames = {round(k / FRAMES, 9): pressed(mesh.rest, strain * k / FRAMES) for k in range(FRAMES + 1)}
     skin = Skin(mesh, layers, lambda at: frames[round(at, 9)], tests, not recipe, threads=threads)
@@ -153,7 +153,7 @@ def _measure(row: Printed, mesh: TriMesh, *, recipe: bool, threads: int | None) 
 def run(rows: Sequence[Printed] = ROWS, threads: int | None = None) -> Iterator[str]:
     """The table, a row at a time."""
     yield machine(threads)
-    yield f"seconds a frame, medians of {FRAMES - WARM_UP}, each pressed a little further; printed ones of a solve"
+    yield f"seconds of the processor: a frame's, medians of {FRAMES - WARM_UP}, each pressed further; printed ones, a solve's"
     yield (
         "body   h mm  ratio  λ mm  edges/λ unknowns |lattice  printed| ours  its  fac. averages set-up | recipe  its  "
         "fac. averages set-up | Lagrange projection | ×Lagr. ×proj."
@@ -165,9 +165,9 @@ def run(rows: Sequence[Printed] = ROWS, threads: int | None = None) -> Iterator[
 def _line(row: Printed, threads: int | None) -> str:
     mesh = body(row.name, row.unknowns // 3)
     layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
-    begin = time.perf_counter()
+    begin = time.process_time()
     lattice_around(mesh, _CELLS[row.name])
-    lattice = time.perf_counter() - begin
+    lattice = time.process_time() - begin
     ours, recipe = (_measure(row, mesh, recipe=one, threads=threads) for one in (False, True))
     edge = float(np.sqrt(face_areas(mesh.rest, mesh.faces).mean() / 0.433))
     printed = "      –" if row.lattice is None else f"{1e-3 * row.lattice:7.2f}"

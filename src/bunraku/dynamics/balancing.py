@@ -22,7 +22,8 @@ class Search:
         self.auxiliary = sum(one.auxiliary_count for one in problem.energies)
         self.iterations = self.factorisations = self.ridges = self.reuses = 0
         self.last_step = self.step_before = np.inf
-        self.stable = False
+        self.stable = self.lowered = False
+        self.shift = 0.0
         self.evidence: dict[str, object] = {}
         self._blocks: tuple[Points, list[Array]] | None = None
 
@@ -47,10 +48,14 @@ class Search:
         `near` [m] and, if that was with an old factor too, a `quick` share of the one before."""
         if not self.stable or self.last_step > near or self.reuses == often:
             return False
-        if self.reuses and self.last_step > quick * self.step_before:
+        if not self.shrinks(quick):
             return False
         self.reuses += 1
         return True
+
+    def shrinks(self, quick: float) -> bool:
+        """Whether the last step is a `quick` share of the one before, if that was with the same factor."""
+        return not self.reuses or self.last_step <= quick * self.step_before
 
     def imbalance(self) -> float:
         """[N] the largest force that nothing balances; a step may be small for the mass that was added to it."""

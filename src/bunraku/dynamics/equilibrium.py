@@ -1,11 +1,15 @@
 """Stable equilibria on linear conditions: minima of the energy, not places where forces merely vanish.
 
-A search has two parts. First the positive Hessian and conjugate directions (`minimise.py`) lead down, several
-iterations to a factorisation, until steps are small. Then Newton's method with the full Hessian: on J x = c its saddle
-matrix has exactly as many negative pivots as there are conditions (and unknowns that energies eliminate) if and only if
-the energy is convex there; where it has more, a share of the mass matrix is added until it has not. A flat sheet under
-pressure is in balance, but on a ridge of the energy: what is found with the wrong number of pivots is left along the
-direction that falls most, and the search begins anew from there.
+A search that begins near its end is Newton's method with the full Hessian: on J x = c its saddle matrix has exactly as
+many negative pivots as there are conditions (and unknowns that energies eliminate) if and only if the energy is convex
+there. Where it has more, the positive Hessian and conjugate directions (`minimise.py`) first lead down, several
+iterations to a factorisation, until steps are small; where it still has more, a share of the mass matrix is added until
+it has not. A flat sheet under pressure is in balance, but on a ridge of the energy: what is found with the wrong number
+of pivots is left along the direction that falls most, and the search begins anew from there.
+
+Factors are of single precision, and serve for several steps. Steps that shrink from one to the next with the same
+factor say that its pivots are those of where they lead to: on the way from its matrix to the one there no eigenvalue is
+zero. What rounding does to a factor is looked at in the same way (`SaddleSystem.trusted`) before a balance is stable.
 
 `step` does the same to the energy and inertia of a step of implicit Euler: where it ends is a minimum as well.
 """
@@ -13,7 +17,7 @@ direction that falls most, and the search begins anew from there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -30,12 +34,15 @@ _LONG = 2.0**20
 """[s] of a step in which nothing that depends on rates is felt; rounding moves its end by 1e-10 s"""
 _ROUGH, _MOST_ROUGH = 1e-3, 60
 """of `length`: steps with the positive Hessian that are this small lead to Newton's own; and how many there may be"""
-_LEAST_SHIFT, _MORE, _MOST_SHIFTS = 1e-12, 10.0, 16
-"""of the mean stiffness: the first share of mass that is added (thin sheets bend a billion times more easily than they
-stretch), how much more the next time, and how often"""
-_NEAR, _QUICK, _MOST_REUSES = 1e-3, 0.1, 3
-"""of `length`: after a step this short the factor before it serves for the next one, as long as each is a tenth of the
-last or shorter; and how often. Pivots are counted within that of where a search ends."""
+_LEAST_SHIFT, _FIRST_SHIFT, _MORE, _LESS, _MOST_SHIFTS = 1e-12, 1e-4, 10.0, 3.0, 32
+"""of the mean stiffness: the first share of mass that is added to find the way down from a ridge (thin sheets bend a
+billion times more easily than they stretch), and on the way to a balance; how much more the next time, how much less
+in the next iteration, and how often"""
+_NEAR, _QUICK, _MOST_REUSES = 1e-1, 0.3, 8
+"""of `length`: after a step this short the factor before it serves for the next one, as long as each is this share of
+the last or shorter; and how often. Pivots are counted within that of where a search ends."""
+_ROUNDS = 1
+"""of refinement: a step need not be better than the next one makes it"""
 _NEUTRAL = 1e-13
 """of the mean stiffness: what resists less moves freely, to rounding"""
 _POWERS, _SETTLED = 200, 1e-3
@@ -106,7 +113,7 @@ class Equilibrium:
         """Whether the energy is convex at a state, on the conditions of its time: whether nothing buckles there."""
         search = self._at_rest(state)
         self._measure(search)
-        return self._factor(search, _NEUTRAL)
+        return self._factor(search, _NEUTRAL, sure=True)
 
     @staticmethod
     def _stats(search: Search, x: Points) -> dict[str, object]:
@@ -144,14 +151,14 @@ class Equilibrium:
 
     def _run(self, search: Search) -> Outcome:
         """To the settings' tolerance."""
-        settings, shift, returns = self._settings, 0.0, 0
+        settings, returns = self._settings, 0
         small = settings.tolerance * settings.length
         self._measure(search)
-        self._go_down(search)
         while search.iterations < settings.limit:
+            self._prepare(search)
+            if search.iterations >= settings.limit:
+                break
             gradient = search.gradient(search.x)
-            if not search.serves(_NEAR * settings.length, _QUICK, _MOST_REUSES):
-                shift = self._convex(search, shift)
             step, multipliers = self._direction(search, gradient)
             search.iterations += 1
             search.measure(step)
@@ -163,14 +170,9 @@ class Equilibrium:
                 returns, search.x, search.multipliers = returns + 1, search.x + step, multipliers
             elif search.last_step <= small:
                 search.x, search.multipliers = search.x + step, multipliers
-                if search.stable or (not settings.stable and search.imbalance() <= small * self._mean):
-                    return Outcome.CONVERGED
-                shift = self._convex(search, 0.0)  # the least: what came before may have taken more
-                if settings.stable and not search.stable:
-                    left = self._leave(search, shift)
-                    if left is not None:
-                        return left
-                    self._go_down(search)
+                ended = self._ended(search, small)
+                if ended is not None:
+                    return ended
             elif not search.descend(step, gradient, multipliers):
                 if not search.reuses:
                     return Outcome.LINE_SEARCH_FAILED
@@ -178,9 +180,35 @@ class Equilibrium:
             search.follow()
         return Outcome.NOT_CONVERGED
 
+    def _prepare(self, search: Search) -> None:
+        """Have a factor that serves for a step. Where waves are those of before there is one at once; where the energy
+        is not convex, the search goes down first."""
+        if search.serves(_NEAR * self._settings.length, _QUICK, _MOST_REUSES):
+            return
+        if not search.lowered:
+            if self._factor(search, 0.0):
+                search.stable, search.reuses, search.shift = True, 0, 0.0
+                return
+            self._go_down(search)
+        search.shift = self._convex(search, _FIRST_SHIFT, search.shift / _LESS)
+
+    def _ended(self, search: Search, small: float) -> Outcome | None:
+        """What a search has come to whose steps are small; None where it goes on, down from a ridge."""
+        if search.stable:
+            search.stable = self._surely(search) if search.shrinks(_QUICK) else self._factor(search, 0.0, sure=True)
+        if search.stable or (not self._settings.stable and search.imbalance() <= small * self._mean):
+            return Outcome.CONVERGED
+        search.shift = self._convex(search, _LEAST_SHIFT, sure=True)  # what came before may have taken more
+        if self._settings.stable and not search.stable:
+            left = self._leave(search, search.shift)
+            if left is not None:
+                return left
+            self._go_down(search)
+        return None
+
     def _go_down(self, search: Search) -> None:
         """Until steps are small; what comes to nothing leaves the search where it was."""
-        run = Progress(search.x, search.multipliers)
+        run, search.lowered = Progress(search.x, search.multipliers), True
         self._rough.solve(search.problem, run, dict.fromkeys(PARTS, 0.0))
         search.iterations += run.iterations
         search.factorisations += run.factorisations
@@ -188,30 +216,38 @@ class Equilibrium:
             search.x, search.multipliers = run.x, run.multipliers
             search.follow()
 
-    def _convex(self, search: Search, shift: float) -> float:
-        """Factorise with as little of the mass matrix as makes the energy convex, or about; returns that share.
-
-        `shift` is what the iteration before took.
-        """
-        tried = shift / _MORE if shift > _LEAST_SHIFT else 0.0
+    def _convex(self, search: Search, least: float, tried: float = 0.0, *, sure: bool = False) -> float:
+        """Factorise with little of the mass matrix, but so much that the energy is convex; returns that share. The
+        first that is `tried` is none where it would be less than the `least`."""
+        tried = tried if tried > least / _MORE else 0.0
         for _ in range(_MOST_SHIFTS):
-            if self._factor(search, tried):
+            if self._factor(search, tried, sure=sure):
                 search.stable, search.reuses = tried == 0.0, 0
                 return tried
-            tried = max(_LEAST_SHIFT, _MORE * tried)
+            tried = max(least, _LESS * tried if search.shift else _MORE * tried)
         raise FactorisationError("no share of the mass makes the energy convex")
 
-    def _factor(self, search: Search, shift: float) -> bool:
-        """Factorise with a share of the mass matrix; whether the number of negative pivots is right."""
+    def _factor(self, search: Search, shift: float, *, sure: bool = False) -> bool:
+        """Factorise with a share of the mass matrix; whether the number of negative pivots is right, `sure` to be that
+        of the matrix itself."""
         saddle = self._saddle or self._analyse(search)
         problem, mass = search.problem, self._system.mass
         added = mass.blocks(1.0 / problem.dt**2 + shift * self._mean / float(mass.lumped.mean()))
         border = problem.jacobian.data if problem.rows else None
         saddle.factor([added, *search.blocks()], problem.stiffness, border=border)
         search.factorisations += 1
+        return self._surely(search) if sure else self._counts(search)
+
+    def _surely(self, search: Search) -> bool:
+        """Whether the number of negative pivots is right, of the matrix itself and not only of its factor."""
+        assert self._saddle is not None
+        return self._saddle.trusted() and self._counts(search)
+
+    def _counts(self, search: Search) -> bool:
+        saddle, conditions = self._saddle, len(search.problem.stiffness)
+        assert saddle is not None
         positive, negative = saddle.inertia()
-        expected = search.auxiliary + len(problem.stiffness)
-        return negative == expected and positive + negative == saddle.size + len(problem.stiffness)
+        return negative == search.auxiliary + conditions and positive + negative == saddle.size + conditions
 
     def _direction(self, search: Search, gradient: Points) -> tuple[Points, Vector]:
         """Newton's step to the conditions with the last factor, and the new multipliers."""
@@ -219,7 +255,7 @@ class Equilibrium:
         assert saddle is not None
         force = np.zeros(saddle.size)
         force[: gradient.size] = -gradient.reshape(-1)
-        found = saddle.solve(force, -search.missed(search.x))
+        found = saddle.solve(force, -search.missed(search.x), rounds=_ROUNDS)
         return found.primal[: gradient.size].reshape(-1, 3), search.multipliers + found.multipliers
 
     def _leave(self, search: Search, shift: float) -> Outcome | None:
@@ -262,7 +298,10 @@ class Equilibrium:
         size = 3 * count + search.auxiliary
         # Pivots keep their signs whatever their order (Sylvester), so there is no need to look for others than the
         # pattern's own: that would take a new analysis each time, and three times as long.
-        self._saddle = SaddleSystem(stencils, size, self._system.jacobian, choose(threads=self._threads))
+        self._saddle = SaddleSystem(
+            stencils, size, self._system.jacobian, choose(threads=self._threads, single=True), single=True,
+            double=partial(choose, threads=self._threads),
+        )  # fmt: skip
         return self._saddle
 
     def _measure(self, search: Search) -> None:

@@ -15,7 +15,7 @@ from scipy import sparse
 from bunraku.contracts import Array, Integers, Points, Sparse, State, Stencil, Vector
 from bunraku.geometry import TriMesh
 
-from .foundation import foundation_stiffness
+from .foundation import foundation_stiffness, summed
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,7 @@ class BondEnergy:
     @classmethod
     def of(cls, skin: TriMesh, embedding: Sparse, lift: Vector, slope: Vector) -> BondEnergy:
         """Of a skin at rest, embedded by B, with K [N/m³] and b [N/m] of each face (f,)."""
-        corners = np.repeat(skin.faces, 3, axis=1).reshape(-1), np.tile(skin.faces, (1, 3)).reshape(-1)
-        entries = foundation_stiffness(skin, lift, slope).reshape(-1)
-        return cls(embedding, sparse.csr_array(sparse.coo_array((entries, corners), shape=(skin.point_count,) * 2)))
+        return cls(embedding, summed(skin, foundation_stiffness(skin, lift, slope)))
 
     def at(self, state: State, dt: float) -> BondEnergy:
         """It is the same at all times."""

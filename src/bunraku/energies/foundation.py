@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 
-from bunraku.contracts import Array, Faces, Points, State, Stencil, Vector
+from bunraku.contracts import Array, Faces, Points, Sparse, State, Stencil, Vector
 from bunraku.geometry import TriMesh, face_areas, vertex_normals
-from bunraku.numerics import Scatter
 
 from .membrane import corner_gradients, point_unknowns
 
@@ -35,21 +35,20 @@ class FoundationEnergy:
     """(n, 3) where the interior has the skin's points [m]"""
     normals: Points | None
     """(n, 3) of the interior's surface there: along them alone it pulls, and the skin may slide; None: it is bonded"""
-    scatter: Scatter = field(repr=False)
+    matrix: Sparse = field(repr=False)
+    """(n, n) the same, summed over the faces"""
 
     auxiliary_count = 0
 
     def value(self, x: Points) -> float:
         """[J]"""
-        away = self._away(x)[self.faces]
-        return float(0.5 * np.einsum("fia,fij,fja->", away, self.stiffness, away))
+        away = self._away(x)
+        return 0.5 * float(np.sum(away * (self.matrix @ away)))
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
-        pull = np.einsum("fij,fja->fia", self.stiffness, self._away(x)[self.faces])
-        if self.normals is not None:
-            pull = pull * self.normals[self.faces]
-        return self.scatter.sum(np.ascontiguousarray(pull))
+        pull = self.matrix @ self._away(x)
+        return pull if self.normals is None else pull * self.normals
 
     def _away(self, x: Points) -> Array:
         """(n, 3) w [m], or (n, 1) its part along the normals."""
@@ -87,18 +86,18 @@ class Foundation:
     bonded: bool = True
     """whether it resists sliding as it resists lifting, as a half-space does; False: along the normal alone"""
     _stiffness: Array = field(init=False, repr=False)
-    _scatter: Scatter = field(init=False, repr=False)
+    _matrix: Sparse = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        faces, stiffness = self.mesh.faces, foundation_stiffness(self.mesh, self.lift, self.slope)
+        stiffness = foundation_stiffness(self.mesh, self.lift, self.slope)
         object.__setattr__(self, "_stiffness", stiffness)
-        object.__setattr__(self, "_scatter", Scatter.of(faces, self.mesh.point_count))
+        object.__setattr__(self, "_matrix", summed(self.mesh, stiffness))
 
     def at(self, state: State, dt: float) -> FoundationEnergy:
         """The energy of the step to `state.time + dt`."""
         places = self.places(state.time + dt)
         normals = None if self.bonded else vertex_normals(places, self.mesh.faces)
-        return FoundationEnergy(self.mesh.faces, self._stiffness, places, normals, self._scatter)
+        return FoundationEnergy(self.mesh.faces, self._stiffness, places, normals, self._matrix)
 
     def remember(self, state: State) -> Mapping[str, Array]:
         """Nothing: the interior says where it is."""
@@ -112,3 +111,9 @@ def foundation_stiffness(mesh: TriMesh, lift: Vector, slope: Vector) -> Array:
     stiffness = (areas * lift)[:, None, None] * _CONSISTENT
     stiffness += (areas * slope)[:, None, None] * np.einsum("fia,fja->fij", gradients, gradients)
     return stiffness
+
+
+def summed(mesh: TriMesh, stiffness: Array) -> Sparse:
+    """(n, n) CSR of a stiffness (f, 3, 3) of what is at the corners of each face."""
+    corners = np.repeat(mesh.faces, 3, axis=1).reshape(-1), np.tile(mesh.faces, (1, 3)).reshape(-1)
+    return sparse.csr_array(sparse.coo_array((stiffness.reshape(-1), corners), shape=(mesh.point_count,) * 2))

@@ -28,6 +28,7 @@ _ROUNDING = 1e-12  # share of the forces, in equilibrated rows: what conditions 
 _ENOUGH = 1e-8  # relative residual that a refined solution must reach
 _USABLE = 1e-3  # relative residual that a solution taken as it comes must have: beyond, it is no direction
 _MOST_CORRECTIONS = 4  # of a solution that is not usable as it comes
+_PROBES, _SHRINKS = 3, 0.5  # rounds of refinement, and what the last may leave: see `trusted`
 _DELTA = 1e-8  # the pivot −δ of a hard row in double precision
 _SINGLE_DELTA, _SINGLE_LEAST = 1e-4, 1e-6  # in single: this share of the row's largest entry squared, and at least
 
@@ -229,6 +230,30 @@ class SaddleSystem:
     def scaled(self) -> Vector:
         """(nnz,) of the pattern: the assembled matrix, equilibrated, as it is factorised in double precision."""
         return self._regularised(self._values, single=False)
+
+    def trusted(self) -> bool:
+        """Whether the pivots of the last factor have the signs of the matrix's own, whatever its precision; factorises
+        in double where they need not.
+
+        With the factor F of a matrix A, refinement of any right-hand side shrinks what is left by I − A F⁻¹. Where it
+        does, no eigenvalue is zero on the way from F to A, so that none changes its sign.
+        """
+        if self._shrinks() <= _SHRINKS:
+            return True
+        return self._refactor_in_double() and self._shrinks() <= _SHRINKS
+
+    def _shrinks(self) -> float:
+        """By how much the last of a few rounds of refinement shrinks what is left of a random right-hand side."""
+        left = np.random.default_rng(0).normal(size=self.pattern.size)
+        ratio = np.inf
+        for _ in range(_PROBES):
+            before = float(np.linalg.norm(left))
+            left = self._product.residual(self._values, self._current.solve(left), left)
+            after = float(np.linalg.norm(left))
+            if after <= _SETTLED * before:
+                return 0.0
+            ratio = after / before
+        return ratio
 
     def inertia(self) -> tuple[int, int]:
         """Positive and negative pivots of the last factor."""

@@ -26,6 +26,8 @@ from .varying import areal_masses
 
 Places = Callable[[float], Points]
 """time [s] → (n, 3) where the interior has the skin's points [m]"""
+_ENOUGH = 1e-6
+"""of the thickness: steps of a search that are shorter end it"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class Skin:
 
     @cached_property
     def _equilibrium(self) -> Equilibrium:
-        return Equilibrium(self._system, EquilibriumSettings(length=self.layers.thickness), threads=self.threads)
+        return Equilibrium(self._system, EquilibriumSettings(_ENOUGH, self.layers.thickness), threads=self.threads)
 
     @cached_property
     def elastic(self) -> tuple[EnergySource, ...]:
