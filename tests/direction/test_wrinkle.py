@@ -223,6 +223,10 @@ LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_M
         (SMALL, {"spacing": -1.0}, "spacing"),
         (SMALL, {"gravity": (0, 1)}, "gravity"),
         (SMALL, {"foundation": "yes"}, "foundation"),
+        (SMALL, {"coupling": "global"}, "unknown coupling .*'global'.*local, spectral"),
+        (SMALL, {"coherence": -1.0}, "coherence must be a number"),
+        (SMALL, {"coherence": "much"}, "coherence must be a number"),
+        (SMALL, {"coherence": 1.0}, "keeps its waves by its inertia"),
     ],
 )
 def test_refusals(body: Any, given: dict[str, Any], sentence: str) -> None:

@@ -153,7 +153,7 @@ def _measure(row: Printed, mesh: TriMesh, *, recipe: bool, threads: int | None) 
 def run(rows: Sequence[Printed] = ROWS, threads: int | None = None) -> Iterator[str]:
     """The table, a row at a time."""
     yield machine(threads)
-    yield f"seconds of the processor: a frame's, medians of {FRAMES - WARM_UP}, each pressed further; printed ones, a solve's"
+    yield f"seconds of processor time a frame, medians of {FRAMES - WARM_UP}, each pressed on; printed ones of a solve"
     yield (
         "body   h mm  ratio  λ mm  edges/λ unknowns |lattice  printed| ours  its  fac. averages set-up | recipe  its  "
         "fac. averages set-up | Lagrange projection | ×Lagr. ×proj."

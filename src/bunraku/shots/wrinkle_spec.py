@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bunraku.direction.wrinkle.coupling import COUPLINGS
+from bunraku.direction.wrinkle.settings import MOST_COHERENT
 from bunraku.motion import EASES
 
 from .body_spec import REGION, VECTOR, BodyRegion, SurfaceTable, WayTable, check_order
@@ -108,6 +110,13 @@ class WrinkleObject:
     spacing: float | None = key(
         _LENGTH, "between what of the skin goes with the body on average", None, otherwise="two and a half wavelengths"
     )
+    coupling: str = key(
+        Choice(COUPLINGS), "what goes along: bumps, each in its place, or natural waves of the whole skin", "local"
+    )
+    coherence: float = key(
+        Number(0.0, MOST_COHERENT), "how many times as much as the inside resists a skin that goes one way is drawn to "
+        "the waves it had a step before; for waves that jump", 0.0,
+    )  # fmt: skip
     foundation: bool = key(
         Flag(), "whether the inside resists waves below that, which is what makes them as long as the materials demand",
         True,

@@ -12,9 +12,13 @@ from bunraku.direction.knobs import check_substeps, direction, whole
 from bunraku.geometry import TriMesh, edges
 from bunraku.motion import CurveLike, Growth
 
+from .coupling import Coupling, check_coupling
+
 GRAVITY = (0.0, -9.81, 0.0)
 SPACING = 2.5
 """wavelengths between what is coupled on average, where nothing else is said: the foundation makes it matter little"""
+MOST_COHERENT = 1e3
+"""times the interior's resistance: by then waves hardly change any more"""
 _LEAST_EDGES = 4.0
 """of the mesh, at least: a skin too coarse for its waves is not tied to its interior vertex by vertex"""
 
@@ -44,9 +48,13 @@ class WrinkleSettings:
     """steps a frame"""
     spacing: float | None = None
     """[m] between what of the skin is coupled on average; None: two and a half wavelengths"""
+    coupling: Coupling = "local"
+    """what is coupled: bumps, each in its place, or natural waves of the whole skin"""
     foundation: bool = True
     """whether the interior resists below that scale; False is the thesis's way, in which the spacing decides how long
     waves are"""
+    coherence: float = 0.0
+    """how many times as much as the interior resists a skin without inertia is drawn to the waves it had"""
     two_way: bool | None = None
     """whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics"""
     growth: CurveLike | Growth = 0.0
@@ -70,6 +78,12 @@ class WrinkleSettings:
                 )  # fmt: skip
         if self.spacing is not None and not is_between(self.spacing, 1e-9, 1e9):
             raise input_error("spacing must be a length", got=repr(self.spacing)[:40], allowed="above 0 m, or None")
+        check_coupling(self.coupling)
+        if not is_between(self.coherence, 0.0, MOST_COHERENT):
+            raise input_error(
+                "coherence must be a number", got=repr(self.coherence)[:40],
+                allowed=f"0 to {MOST_COHERENT:g} times the interior's resistance",
+            )  # fmt: skip
         if not isinstance(self.foundation, bool):
             raise input_error("foundation must be True or False", got=self.foundation)
         if not isinstance(self.two_way, bool | None):

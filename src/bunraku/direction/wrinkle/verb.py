@@ -13,12 +13,12 @@ from bunraku.contracts import Vector, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
-from bunraku.direction.track import gaussians
 from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation, CurveLike, Growth
 from bunraku.numerics import use_threads
 
+from .coupling import Coupling, coupled
 from .handles import Handle
 from .interior import Interior, LatticeInterior
 from .interiors import Given, interior_of
@@ -43,7 +43,8 @@ def wrinkle(
     interior: SolidMaterial | str | Mapping[str, Any], cell: float | None = None,
     handles: Sequence[Handle] | Handle = (), muscles: Sequence[Muscle] | Muscle = (), duration: float | None = None,
     rate: float | None = None,
-    gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None, foundation: bool = True,
+    gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None,
+    coupling: Coupling = "local", foundation: bool = True, coherence: float = 0.0,
     growth: CurveLike | Growth = 0.0, swelling: CurveLike = 0.0, degree: int = 2, two_way: bool | None = None,
     contact: Contact | bool | None = None, threads: int | None = None,
 ) -> Take:  # fmt: skip
@@ -65,8 +66,11 @@ def wrinkle(
         substeps: steps a frame.
         spacing: [m] between what of the skin is coupled on average; None: two and a half wavelengths, and
             no less than four edges of the mesh.
+        coupling: "local", bumps that far apart; "spectral", natural waves of the whole skin.
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
             the materials demand.
+        coherence: how many times as much as the interior resists the skin is drawn to the waves it had a step before;
+            for animations whose waves jump. A skin that goes two ways has inertia, and takes none.
         growth: by which share the skin's lengths at rest grow on a body that does not, over time [s]; below zero it
             shrinks; a `Growth` has a map of the vertices too.
         swelling: by which share the interior's lengths at rest grow over time; below zero it dries, and its skin is
@@ -84,8 +88,9 @@ def wrinkle(
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
-        "gravity": gravity, "substeps": substeps, "spacing": spacing, "foundation": foundation, "growth": growth,
-        "swelling": swelling, "two_way": two_way, "threads": threads,
+        "gravity": gravity, "substeps": substeps, "spacing": spacing, "coupling": coupling,
+        "foundation": foundation, "coherence": coherence, "growth": growth, "swelling": swelling,
+        "two_way": two_way, "threads": threads,
     }  # fmt: skip
     job = wrinkling_job(
         body, skin=skin, interior=interior, cell=cell, handles=handles, muscles=muscles, degree=degree,
@@ -137,16 +142,22 @@ def _skin(
 ) -> Skin:  # fmt: skip
     """The skin of a body, coupled to it at a spacing (n,) [m]."""
     growth, alike = Growth.of(knobs.growth), float(spacing[0])
-    tests = gaussians(mesh, alike if (spacing == alike).all() else spacing)
+    tests = coupled(mesh, alike if (spacing == alike).all() else spacing, knobs.coupling, knobs.threads)
     return Skin(
         mesh, layers, lambda time: mesh.rest, tests, knobs.foundation, density=density,
         threads=knobs.threads, growth=growth if growth.amount.values.any() else None, blend=blend,
+        coherence=float(knobs.coherence),
     )  # fmt: skip
 
 
 def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Contact | None) -> Wrinkled:
     """One way or two."""
     if isinstance(under, LatticeInterior) and knobs.two_way is not False:
+        if skin.coherence:
+            raise input_error(
+                "a skin that moves with its body keeps its waves by its inertia", where="coherence",
+                got=skin.coherence, allowed="0", remedy="two_way = False",
+            )  # fmt: skip
         if contact is not None and contact.thickness is None:
             contact = replace(contact, thickness=skin.thickest)
         return TwoWay(under, skin, contact)

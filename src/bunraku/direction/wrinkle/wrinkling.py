@@ -36,8 +36,9 @@ class Wrinkling:
 
     def __init__(self, interior: Interior, skin: Skin) -> None:
         """`skin` says how it is; where its interior is, is told step by step."""
-        self.interior, self._places = interior, interior.surface.rest
+        self.interior, self._places, self._before = interior, interior.surface.rest, interior.surface.rest
         self.skin = replace(skin, places=lambda time: self._places)
+        self._drawn_back = replace(self.skin, before=lambda time: self._before) if skin.coherence else self.skin
 
     @property
     def averages(self) -> Sparse:
@@ -88,7 +89,10 @@ class Wrinkling:
         self, time: float, places: Points, guess: Points | None, memory: Mapping[str, Array]
     ) -> Solution[State]:
         self._places = places
-        return self.skin.at(time, guess, memory)
+        if guess is None:
+            return self.skin.at(time, None, memory)
+        self._before = guess
+        return self._drawn_back.at(time, guess, memory)
 
 
 def _carried(away: Points, before: Points, places: Points, faces: Faces) -> Points:
