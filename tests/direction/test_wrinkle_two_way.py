@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,26 @@ def test_momentum_of_skin_and_interior_together_is_kept() -> None:
         assert np.abs(masses @ np.cross(x, v - before)).max() < 1e-7 * size
         force, before = max(force, np.abs(masses[:, None] * (v - before)).max()), v
     assert force > 1e-4 * np.linalg.norm(linear)  # it does pull and turn
+
+
+@pytest.mark.parametrize("contact", [None, True])
+def test_forces_of_handles_and_weight_are_what_moves_a_body(contact: bool | None) -> None:
+    """Newton's second law of the whole body over a step: one end is held, the other drawn away."""
+    ends = [np.flatnonzero(np.isclose(SMALL.rest[:, 0], at)) for at in (0.0, 0.4)]
+    drawn = [
+        Handle(ends[0], lambda time: SMALL.rest[ends[0]]),
+        Handle(ends[1], lambda time: SMALL.rest[ends[1]] + [0.5 * time, 0.2 * time, 0.0]),
+    ]
+    job = job_of(SMALL, handles=drawn, duration=0.2, rate=20.0, gravity=(0.0, -9.81, 0.0), contact=contact)
+    stepper, masses = two_way(job), two_way(job).system.mass.lumped
+    frames = list(job.frames())
+    assert not frames[0].report["handle_force"].any()
+    for before, after in pairwise(frames):
+        first, second = (masses @ stepper._joined(one.state).velocity.reshape(-1, 3) for one in (before, after))
+        forces = after.report["handle_force"]
+        outer = forces.sum(axis=0) + masses.sum() * np.array([0.0, -9.81, 0.0])
+        assert (second - first) / 0.05 == pytest.approx(outer, abs=1e-6 * np.abs(forces).max())
+        assert forces[1, 0] > 0.0 > forces[0, 0]  # drawn apart
 
 
 def test_an_animation_is_followed_on_average_and_gives_way_below() -> None:

@@ -61,9 +61,12 @@ def test_handles_are_met_and_waves_are_told_of(made: TakeResult) -> None:
     area, volume = 4 * 0.4 * 0.15 + 2 * 0.15**2, 0.4 * 0.15**2
     assert facts["mass"] == pytest.approx(area * 6e-3 * 1000.0 + volume * 60.0, rel=1e-6)
     assert "<th>handles</th><td>2</td>" in (made.folder / "index.html").read_text()
-    for name in ("index.html", "preview.mp4", "contact_sheet.png", "ply"):
+    for name in ("index.html", "preview.mp4", "contact_sheet.png", "forces.png", "ply"):
         assert (made.folder / name).exists()
-    assert not (made.folder / "forces.png").exists()
+    forces = report.arrays["force"]
+    assert forces.shape == (3, 2, 3) and forces[2, 0, 0] > 0.0 > forces[2, 1, 0]  # pushed together
+    most = np.linalg.norm(forces, axis=2)
+    assert f"The largest force of direction is {most.max():.3g} N" in notes and "around handle" in notes
     assert read_shot(made.folder / "shot.toml").wrinkles["bar"].handles[1].keys[1].rotate == (20.0, 0.0, 0.0)
     assert json.loads((made.folder / "timings.json").read_text())["total_s"] > 0.0
 
@@ -126,7 +129,9 @@ def test_a_take_is_carried_on_to_the_same_bytes(made: TakeResult, folder: Path) 
 def test_a_reviewer_sees_the_body_beside_its_skin_and_how_high_that_is(made: TakeResult) -> None:
     take = open_take(made.folder)
     overlays = Overlays(take)
-    assert next(iter(overlays.kinds)) == "height" and "force" not in overlays.kinds
+    assert next(iter(overlays.kinds)) == "height"
+    left = float(np.linalg.norm(made.report.arrays["force"][2, 0]))
+    assert overlays.values("force", 2)[overlays.labels == 0] == pytest.approx(left)
     assert {"regions", "residual", "missed", "strain", "distance"} <= set(overlays.kinds)
     height = made.report.arrays["height"]
     np.testing.assert_array_equal(overlays.values("height", 2), height[2])
@@ -135,7 +140,7 @@ def test_a_reviewer_sees_the_body_beside_its_skin_and_how_high_that_is(made: Tak
     np.testing.assert_allclose(take.guide(2), made.report.arrays["interior"][2], atol=1e-7)
     assert take.scene.regions == ("handle left", "handle right") and (overlays.labels == 1).sum() == len(RIGHT)
     assert overlays.values("missed", 2).max() == 0.0
-    assert {"highest", "compression"} <= set(take.curves()) and "force_N" not in take.curves()
+    assert {"highest", "compression"} <= set(take.curves()) and take.curves()["force_N"][2] > 0.0
     prepared = prepare_wrinkle(Shot.of({"object": {"bar": bar()}}, folder=made.folder.parents[2]))
     frame = kept(TakeFolder(made.folder).cache(), 2)
     assert np.array_equal(prepared.beside(frame), made.report.arrays["interior"][2]) and prepared.alike
@@ -160,6 +165,7 @@ def test_handles_that_are_missed_are_said_to_be_and_why(folder: Path) -> None:
     near = {"left": {"vertices": end[::2].tolist()}, "right": {"vertices": end[1::2].tolist()}}
     both = [PUSH[0], {"region": "right", "keys": [{"frame": 1}, {"frame": 2, "move": [-0.004, 0.0, 0.0]}]}]
     result = wrinkled(folder, frames=(1, 2), regions=near, handles=both, cell=0.15, two_way=False).run(threads=1)
+    assert "force" not in result.report.arrays and not (result.folder / "forces.png").exists()  # nodes are held
     assert "it is less than two cells from handle right; smaller cells" in texts(result, "missed")
 
 

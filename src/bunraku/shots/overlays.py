@@ -44,7 +44,9 @@ class OverlayKind:
 
 
 REGIONS = OverlayKind("regions", "Regions", "", "labels", "Which test function weighs most at each vertex.")
-FORCE = OverlayKind("force", "Force of direction", "N", "values", "How hard the guide pulls at each region.")
+FORCE = OverlayKind(
+    "force", "Force of direction", "N", "values", "How hard the guide pulls at each region, or a handle at its own."
+)
 RESIDUAL = OverlayKind(
     "residual", "Residual", "m", "values", "How far the average of each region is from what the guide asks for."
 )

@@ -91,8 +91,8 @@ class PreparedWrinkle(Prepared):
 
     @property
     def forces(self) -> bool:
-        """How hard handles pull is not told."""
-        return False
+        """How hard handles pull is told where they hold the skin itself."""
+        return bool(self.handles) and self.table.foundation and self.table.two_way is not False
 
     @property
     def goal(self) -> str:

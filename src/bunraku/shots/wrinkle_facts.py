@@ -21,7 +21,7 @@ from bunraku.geometry import Lattice, TriMesh, lumped_mass
 from bunraku.materials import ShellMaterial, SolidMaterial
 from bunraku.motion import Curve
 
-from .report import HEIGHT, INTERIOR
+from .report import FORCE, HEIGHT, INTERIOR
 
 _MOST = 99.0  # percent of the faces that are pressed less: a few slivers say nothing
 
@@ -40,16 +40,17 @@ class SkinReport:
     """[s] when the last frame was told"""
 
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
-        """`residual` (h,) [m] of the handles, `highest` [m] of the waves, `compression` of the interior under its skin,
-        `coupling` [m] by how much the averages of skin and interior differ, `following` [m] those of a guide
-        and a body that follows it; and all else as it is."""
+        """`residual` (h,) [m] of the handles and `force` (h, 3) [N], where that is told, `highest` [m] of the waves,
+        `compression` of the interior under its skin, `coupling` [m] by how much the averages of skin and interior
+        differ, `following` [m] those of a guide and a body that follows it; and all else as it is."""
         told = dict(self.own.report(state, steps))
         handles = np.asarray(told.pop("handle_residual"))
         if self.animated:  # a guide is followed on average, where it is not taken as it is
             told["following"] = np.array(float(handles.max(initial=0.0)))
             handles = handles[:0]
         averages = np.asarray(told.pop("residual"))
-        return told | {
+        forces = {FORCE: told.pop("handle_force")} if "handle_force" in told else {}
+        return told | forces | {
             "residual": handles,
             "held": np.ones(len(handles)),
             "seconds": np.array(self._spent() if steps else 0.0),
@@ -57,7 +58,7 @@ class SkinReport:
             "highest": np.array(float(np.abs(told[HEIGHT]).max(initial=0.0))),
             "compression": np.array(self._pressed(np.asarray(told[INTERIOR]), state.time)),
             "coupling": np.array(float(averages.max(initial=0.0))),
-        }
+        }  # fmt: skip
 
     def _spent(self) -> float:
         """[s] since the last frame was told, or the job began."""

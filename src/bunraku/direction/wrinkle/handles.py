@@ -134,6 +134,10 @@ class Held:
         away = np.linalg.norm(surface[self.vertices] - self.goals(time), axis=1)
         return np.maximum.reduceat(away, self._begins)
 
+    def summed(self, forces: Points) -> Points:
+        """(h, 3) of each handle, from those at the vertices of all (v, 3)."""
+        return np.add.reduceat(forces, self._begins, axis=0)
+
     @cached_property
     def vertices(self) -> Integers:
         """(v,) of all handles, one after another."""

@@ -158,6 +158,17 @@ class TwoWay:
             return self.interior.missed(state.memory, state.time)
         return self.interior.held.farthest(state.q.reshape(-1, 3), state.time)
 
+    def pulls(self, steps: Sequence[Solution[State]]) -> dict[str, Array]:
+        """`handle_force` (h, 3) [N] with which each handle held the skin in the last step, where the skin is what they
+        hold; zero where there was none. Averages come first in the conditions, then each vertex."""
+        if not self.holds_skin:
+            return {}
+        held = self.interior.held
+        if not steps:
+            return {"handle_force": np.zeros((len(held.handles), 3))}
+        pressing = np.asarray(steps[-1].stats["multipliers"])[3 * self.averages.shape[0] :]
+        return {"handle_force": -held.summed(pressing.reshape(-1, 3))}
+
     def near(self, state: State, steps: Sequence[Solution[State]]) -> dict[str, Array]:
         """Of surfaces that may touch: near `pairs`, the least distance `closest` [m] among them, and how many vertices
         were `pinched` in one of the steps that led to a state."""

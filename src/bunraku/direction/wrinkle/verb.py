@@ -84,7 +84,8 @@ def wrinkle(
         A `Take`: `animation` of the skin, `surface` where the interior has it, without wrinkles, and a `report` that
         has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
         the averages, `handle_residual` (t, h) [m] of handles, or of the averages of an animation that is followed,
-        `muscle_residual` (t, m) [m], `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        `muscle_residual` (t, m) [m], `handle_force` (t, h, 3) [N] with which handles hold a skin that goes two ways,
+        zero on the first frame, `iterations`, `interior_iterations`, `ridges` left, `converged`.
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {

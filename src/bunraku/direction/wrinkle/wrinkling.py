@@ -53,6 +53,10 @@ class Wrinkling:
         """Nothing is felt."""
         return {}
 
+    def pulls(self, steps: Sequence[Solution[State]]) -> Mapping[str, Array]:
+        """Handles hold nodes: how hard is not told."""
+        return {}
+
     def start(self, time: float = 0.0) -> Solution[State]:
         """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
         memory = self.interior.start(time)
@@ -124,6 +128,10 @@ class Wrinkled(Stepper, Protocol):
         """What a frame says of contact, where there is any."""
         ...
 
+    def pulls(self, steps: Sequence[Solution[State]]) -> Mapping[str, Array]:
+        """What the steps to a frame say of how hard handles hold the skin, where they do."""
+        ...
+
     def start(self, time: float = 0.0) -> Solution[State]:
         """How it begins."""
         ...
@@ -139,9 +147,9 @@ class WrinkleReport:
 
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
         """`height` (n,) [m] of the skin over the interior along its normals, `residual` (k,) [m] of the averages,
-        `handle_residual` (h,) and `muscle_residual` (m,) [m]; iterations, whether all steps converged, and ridges that
-        were left."""
-        near = self.wrinkling.near(state, steps)
+        `handle_residual` (h,) and `muscle_residual` (m,) [m], `handle_force` (h, 3) [N] where handles hold the skin;
+        iterations, whether all steps converged, and ridges that were left."""
+        near, pulls = self.wrinkling.near(state, steps), self.wrinkling.pulls(steps)
         interior, x, steps = self.wrinkling.interior, state.q.reshape(-1, 3), steps or [self.start]
         places = interior.places(state.memory, state.time)
         normals = vertex_normals(places, interior.surface.faces)
@@ -157,4 +165,5 @@ class WrinkleReport:
             "ridges": np.array(sum(one.stats["ridges"] for one in steps)),
             "converged": np.array(all(one.stats["converged"] for one in steps)),
             **near,
+            **pulls,
         }
