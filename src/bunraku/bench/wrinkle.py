@@ -20,6 +20,7 @@ from bunraku.contracts import Points, Vector
 from bunraku.direction.track import TestFunctions, gaussians
 from bunraku.direction.wrinkle import Skin
 from bunraku.direction.wrinkle.settings import coupling_width
+from bunraku.direction.wrinkle.wrinkling import grown_on
 from bunraku.geometry import TriMesh, face_areas, lattice_around
 from bunraku.materials import SkinOnSoft
 from bunraku.scenes.soft_shapes import rounded_bar
@@ -115,15 +116,15 @@ class Measured:
 
 def balance(skin: Skin, mesh: TriMesh, strain: float, set_up: float) -> Measured:
     """Press a body evenly along x, its sides giving way, and balance its skin frame by frame."""
-    places = mesh.rest
     spent: list[tuple[float, int, int]] = []
-    x, converged = mesh.rest, True
+    converged = True
+    waves, before = np.zeros_like(mesh.rest), np.zeros_like(mesh.rest)
     for frame in range(1, FRAMES + 1):
         there = pressed(mesh.rest, strain * frame / FRAMES)
         begin = time.process_time()
-        found = Skin.at(skin, frame / FRAMES, x + there - places)
+        found = Skin.at(skin, frame / FRAMES, there + grown_on(waves, before, skin.layers.thickness))
         spent.append((time.process_time() - begin, found.stats["iterations"], found.stats["factorisations"]))
-        x, places = found.value.q.reshape(-1, 3), there
+        waves, before = found.value.q.reshape(-1, 3) - there, waves
         converged &= found.outcome.usable
     seconds, iterations, factorisations = np.median(np.array(spent[WARM_UP:]), axis=0)
     return Measured(skin.tests.count, set_up, seconds, iterations, factorisations, converged)

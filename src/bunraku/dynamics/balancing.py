@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from bunraku.contracts import Array, Outcome, Points, Vector
 
 from .frozen import Frozen
+from .system import mean_stiffness, shifted_stencils
 
 _ARMIJO, _HALVINGS = 1e-4, 40
 _NOISE = 1e-8
@@ -17,7 +20,7 @@ class Search:
     """One search: where it is, and what it has spent."""
 
     def __init__(self, problem: Frozen, x: Points) -> None:
-        self.problem, self.x = problem, x
+        self.problem, self.x, self._begin = problem, x, x
         self.multipliers = np.zeros(len(problem.stiffness))
         self.auxiliary = sum(one.auxiliary_count for one in problem.energies)
         self.iterations = self.factorisations = self.ridges = self.reuses = 0
@@ -34,6 +37,14 @@ class Search:
     def gradient(self, x: Points) -> Points:
         """(n, 3) of `value` [N]"""
         return self.problem.gradient(x, self.multipliers)
+
+    @cached_property
+    def mean(self) -> float:
+        """[N/m] the mean stiffness where the search began, so that it does not depend on searches before: of the
+        positive part, for what is pressed together has a full Hessian whose diagonal may be anything."""
+        energies, count = self.problem.energies, len(self._begin)
+        stiff = [block for one in energies for block in one.blocks(self._begin, psd=True)]
+        return mean_stiffness(shifted_stencils(energies, count, psd=True), stiff, 3 * count)
 
     def missed(self, x: Points) -> Vector:
         """(r,) J x − c"""

@@ -28,7 +28,7 @@ from .balancing import Search
 from .frozen import Frozen
 from .implicit_euler import PARTS, ImplicitEuler
 from .minimise import NewtonSettings, Progress
-from .system import System, mean_stiffness, shifted_stencils
+from .system import System, shifted_stencils
 
 _LONG = 2.0**20
 """[s] of a step in which nothing that depends on rates is felt; rounding moves its end by 1e-10 s"""
@@ -41,7 +41,7 @@ in the next iteration, and how often"""
 _NEAR, _QUICK, _MOST_REUSES = 1e-1, 0.3, 8
 """of `length`: after a step this short the factor before it serves for the next one, as long as each is this share of
 the last or shorter; and how often. Pivots are counted within that of where a search ends."""
-_ROUNDS = 1
+_ROUNDS = 0
 """of refinement: a step need not be better than the next one makes it"""
 _NEUTRAL = 1e-13
 """of the mean stiffness: what resists less moves freely, to rounding"""
@@ -82,7 +82,6 @@ class Equilibrium:
         self._system, self._threads = system, threads
         self._settings = settings or EquilibriumSettings()
         self._saddle: SaddleSystem | None = None
-        self._mean = 1.0
 
     def find(self, state: State, guess: Points | None = None) -> Solution[State]:
         """The equilibrium at `state.time`, looked for from the state, or from a `guess` (n, 3) [m]."""
@@ -112,7 +111,6 @@ class Equilibrium:
     def stable_at(self, state: State) -> bool:
         """Whether the energy is convex at a state, on the conditions of its time: whether nothing buckles there."""
         search = self._at_rest(state)
-        self._measure(search)
         return self._factor(search, _NEUTRAL, sure=True)
 
     @staticmethod
@@ -153,7 +151,6 @@ class Equilibrium:
         """To the settings' tolerance."""
         settings, returns = self._settings, 0
         small = settings.tolerance * settings.length
-        self._measure(search)
         while search.iterations < settings.limit:
             self._prepare(search)
             if search.iterations >= settings.limit:
@@ -196,7 +193,7 @@ class Equilibrium:
         """What a search has come to whose steps are small; None where it goes on, down from a ridge."""
         if search.stable:
             search.stable = self._surely(search) if search.shrinks(_QUICK) else self._factor(search, 0.0, sure=True)
-        if search.stable or (not self._settings.stable and search.imbalance() <= small * self._mean):
+        if search.stable or (not self._settings.stable and search.imbalance() <= small * search.mean):
             return Outcome.CONVERGED
         search.shift = self._convex(search, _LEAST_SHIFT, sure=True)  # what came before may have taken more
         if self._settings.stable and not search.stable:
@@ -232,7 +229,8 @@ class Equilibrium:
         of the matrix itself."""
         saddle = self._saddle or self._analyse(search)
         problem, mass = search.problem, self._system.mass
-        added = mass.blocks(1.0 / problem.dt**2 + shift * self._mean / float(mass.lumped.mean()))
+        share = shift * search.mean / float(mass.lumped.mean()) if shift else 0.0
+        added = mass.blocks(1.0 / problem.dt**2 + share)
         border = problem.jacobian.data if problem.rows else None
         saddle.factor([added, *search.blocks()], problem.stiffness, border=border)
         search.factorisations += 1
@@ -261,7 +259,7 @@ class Equilibrium:
     def _leave(self, search: Search, shift: float) -> Outcome | None:
         """Go down from a ridge along the direction that falls most; an outcome where there is none."""
         along, curvature = self._falling_most(search, shift)
-        if curvature > -_NEUTRAL * self._mean:
+        if curvature > -_NEUTRAL * search.mean:
             search.evidence = {
                 WHY: "nothing holds the body in place along some direction; hold it by a pin or an average"
             }
@@ -285,7 +283,7 @@ class Equilibrium:
             force = np.zeros(saddle.size)
             force[: along.size] = mass.times(along).reshape(-1) / mean
             found = saddle.solve(force, none).primal[: along.size].reshape(-1, 3)
-            before, curvature = curvature, 1.0 / float(np.sum(found * mass.times(along)) / mean) - shift * self._mean
+            before, curvature = curvature, 1.0 / float(np.sum(found * mass.times(along)) / mean) - shift * search.mean
             along = found
             if curvature < 0.0 and abs(curvature - before) <= _SETTLED * abs(curvature):
                 break
@@ -303,10 +301,3 @@ class Equilibrium:
             double=partial(choose, threads=self._threads),
         )  # fmt: skip
         return self._saddle
-
-    def _measure(self, search: Search) -> None:
-        """Take the mean stiffness where a search begins, so that it does not depend on searches before: of the positive
-        part, for what is pressed together has a full Hessian whose diagonal may be anything."""
-        energies, count = search.problem.energies, self._system.point_count
-        stiff = [block for one in energies for block in one.blocks(search.x, psd=True)]
-        self._mean = mean_stiffness(shifted_stencils(energies, count, psd=True), stiff, 3 * count)

@@ -28,7 +28,7 @@ _ROUNDING = 1e-12  # share of the forces, in equilibrated rows: what conditions 
 _ENOUGH = 1e-8  # relative residual that a refined solution must reach
 _USABLE = 1e-3  # relative residual that a solution taken as it comes must have: beyond, it is no direction
 _MOST_CORRECTIONS = 4  # of a solution that is not usable as it comes
-_PROBES, _SHRINKS = 3, 0.5  # rounds of refinement, and what the last may leave: see `trusted`
+_PROBES, _SHRINKS, _AT_ONCE = 3, 0.5, 0.05  # rounds of refinement, what the last and what any may leave: see `trusted`
 _DELTA = 1e-8  # the pivot −δ of a hard row in double precision
 _SINGLE_DELTA, _SINGLE_LEAST = 1e-4, 1e-6  # in single: this share of the row's largest entry squared, and at least
 
@@ -170,7 +170,8 @@ class SaddleSystem:
         return out
 
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
-        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the first usable solution.
+        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the first usable solution,
+        `rounds=0` the first whose forces are: by how much it misses conditions is left to the next.
 
         Where refinement does not get there (an ill-conditioned system in single precision) the same matrix is
         factorised in double, for this matrix only: what a step does never depends on the steps before.
@@ -196,7 +197,7 @@ class SaddleSystem:
         for done in range(max(rounds, _MOST_CORRECTIONS)):
             residual = self._product.residual(self._values, trial, b)
             force, missed = _largest(residual[: self.size]), _largest(residual[self.size :])
-            size = max(force / whole, missed / least if missed > _ROUNDING * whole else 0.0)
+            size = max(force / whole, missed / least if rounds and missed > _ROUNDING * whole else 0.0)
             if not size < error:
                 break  # the last correction made it no better: keep what was best
             stalled = size > 0.5 * error
@@ -236,7 +237,8 @@ class SaddleSystem:
         in double where they need not.
 
         With the factor F of a matrix A, refinement of any right-hand side shrinks what is left by I − A F⁻¹. Where it
-        does, no eigenvalue is zero on the way from F to A, so that none changes its sign.
+        does, no eigenvalue is zero on the way from F to A, so that none changes its sign. A random right-hand side has
+        a share 1/√N of each direction: what leaves far less of it at once leaves less of them all.
         """
         if self._shrinks() <= _SHRINKS:
             return True
@@ -250,9 +252,9 @@ class SaddleSystem:
             before = float(np.linalg.norm(left))
             left = self._product.residual(self._values, self._current.solve(left), left)
             after = float(np.linalg.norm(left))
-            if after <= _SETTLED * before:
-                return 0.0
             ratio = after / before
+            if ratio <= _AT_ONCE / np.sqrt(len(left)):
+                return 0.0
         return ratio
 
     def inertia(self) -> tuple[int, int]:

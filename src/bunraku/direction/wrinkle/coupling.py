@@ -18,8 +18,8 @@ COUPLINGS: tuple[Coupling, ...] = get_args(Coupling)
 
 def check_coupling(coupling: object) -> None:
     """Refuse what is none."""
-    if coupling not in COUPLINGS:
-        raise input_error("unknown coupling", where="coupling", got=repr(coupling)[:40], allowed=", ".join(COUPLINGS))
+    if not isinstance(coupling, str) or coupling not in COUPLINGS:
+        raise input_error("unknown coupling", where="coupling", got=coupling, allowed=", ".join(COUPLINGS))
 
 
 def coupled(

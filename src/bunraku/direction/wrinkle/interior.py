@@ -59,6 +59,10 @@ class Interior(Protocol):
         """(n, 3) where it has the skin's points [m]."""
         ...
 
+    def earlier(self, memory: Memory, time: float, dt: float) -> Points:
+        """(n, 3) where they were before the step of length dt [s] that led there."""
+        ...
+
     def facts(self) -> Mapping[str, Any]:
         """What a report should say of it once."""
         ...
@@ -94,6 +98,10 @@ class AnimatedInterior:
     def places(self, memory: Memory, time: float) -> Points:
         """As animated."""
         return self.animation.at(time)
+
+    def earlier(self, memory: Memory, time: float, dt: float) -> Points:
+        """As animated."""
+        return self.animation.at(time - dt)
 
     def facts(self) -> Mapping[str, Any]:
         """It is what it is."""
@@ -160,6 +168,10 @@ class LatticeInterior:
     def places(self, memory: Memory, time: float) -> Points:
         """Where the nodes take the surface."""
         return self.lattice.points(memory[POINTS])
+
+    def earlier(self, memory: Memory, time: float, dt: float) -> Points:
+        """They came from there with the velocity they have, as implicit Euler does."""
+        return self.lattice.points(memory[POINTS] - dt * memory[VELOCITY])
 
     def facts(self) -> Mapping[str, Any]:
         """Its size."""

@@ -60,7 +60,8 @@ class Wrinkling:
     def start(self, time: float = 0.0) -> Solution[State]:
         """In balance on the interior as it begins. Raises PhysicsStopped where there is nothing to begin with."""
         memory = self.interior.start(time)
-        found = self._balanced(time, self.interior.places(memory, time), None, {})
+        self._places = self.interior.places(memory, time)
+        found = self.skin.at(time)
         if not found.outcome.usable and found.outcome is not Outcome.NOT_CONVERGED:
             raise PhysicsStopped(found.evidence.get(WHY, found.outcome.value), index=0, time=time)
         stats = {**found.stats, "interior_iterations": 0, "converged": found.outcome is Outcome.CONVERGED}
@@ -80,8 +81,12 @@ class Wrinkling:
         time, memory = state.time + dt, {**state.memory, **inside.value}
         x = state.q.reshape(-1, 3)
         places = self.interior.places(memory, time)
-        guess = _carried(x - before, before, places, self.interior.surface.faces) + places
-        found = self._balanced(time, places, guess, memory)
+        faces = self.interior.surface.faces
+        had, guess = (
+            places + _carried(waves, before, places, faces) for waves in (x - before, self._going_on(state, before, dt))
+        )
+        self._places, self._before = places, had
+        found = self._drawn_back.at(time, guess, memory)
         after = found.value.q.reshape(-1, 3)
         value = State(time, found.value.q, ((after - x) / dt).reshape(-1), {**memory, **found.value.memory})
         converged = found.outcome is Outcome.CONVERGED
@@ -89,14 +94,22 @@ class Wrinkling:
         stats = {**found.stats, "interior_iterations": inside.stats["iterations"], "converged": converged}
         return Solution(value, outcome, stats, found.evidence)
 
-    def _balanced(
-        self, time: float, places: Points, guess: Points | None, memory: Mapping[str, Array]
-    ) -> Solution[State]:
-        self._places = places
-        if guess is None:
-            return self.skin.at(time, None, memory)
-        self._before = guess
-        return self._drawn_back.at(time, guess, memory)
+    def _going_on(self, state: State, places: Points, dt: float) -> Points:
+        """(n, 3) [m] of the skin from its interior, after a step in which waves grow as they did in the last one."""
+        x = state.q.reshape(-1, 3)
+        if not state.velocity.any():
+            return x - places
+        earlier = self.interior.earlier(state.memory, state.time, dt)
+        waves = x - dt * state.velocity.reshape(-1, 3) - earlier
+        waves = _carried(waves, earlier, places, self.interior.surface.faces)
+        return grown_on(x - places, waves, self.skin.layers.thickness)
+
+
+def grown_on(waves: Points, before: Points, most: float) -> Points:
+    """(n, 3) waves that grow as they did from `before`; of those that jumped farther than `most` [m] no more is known
+    than where they are."""
+    grown = waves - before
+    return waves + grown if np.abs(grown).max(initial=0.0) <= most else waves
 
 
 def _carried(away: Points, before: Points, places: Points, faces: Faces) -> Points:
