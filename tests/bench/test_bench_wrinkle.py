@@ -1,0 +1,45 @@
+"""The table of wrinkling skins: bodies of the sizes asked for, pressed beyond their onset, and what a row says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bunraku.bench import wrinkle as bench
+from bunraku.materials import SkinOnSoft
+
+SLAB = bench.ROWS[-2]
+
+
+def test_frames_that_count_are_those_beyond_the_onset() -> None:
+    at = bench._PRESSED * np.arange(1, bench.FRAMES + 1) / bench.FRAMES
+    assert (at[bench.FLAT :] > 1.0).all() and at[bench.FLAT - 1] <= 1.02
+
+
+def test_bodies_have_about_the_unknowns_of_their_rows() -> None:
+    for name, vertices in (("slab", 306), ("pillow", 212)):
+        assert bench.body(name, vertices).point_count == pytest.approx(vertices, rel=0.1)
+
+
+def test_a_row_says_what_was_measured_beside_what_was_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = bench.Measured(38, 0.02, 0.05, 4.0, 1.0, converged=True)
+    told: list[bool] = []
+
+    def measure(*_: object, recipe: bool, **__: object) -> bench.Measured:
+        told.append(recipe)
+        return measured
+
+    monkeypatch.setattr(bench, "_measure", measure)
+    line = bench._line(SLAB, 1)
+    wavelength = SkinOnSoft(SLAB.thickness, SLAB.ratio * 1e5, 1e5).wavelength
+    assert line.split()[:4] == ["slab", "1.0", "100", f"{1e3 * wavelength:.1f}"] and told == [False, True]
+    assert line.split()[-2:] == [f"{SLAB.lagrange / 50.0:.1f}", f"{SLAB.projection / 50.0:.1f}"]
+    told.clear()
+    monkeypatch.setattr(bench, "_MOST_RECIPE", SLAB.unknowns - 1)
+    assert "–" in bench._line(SLAB, 1) and told == [False]
+
+
+@pytest.mark.slow
+def test_a_slab_is_pressed_until_it_wrinkles() -> None:
+    (*_, line) = bench.run([SLAB], threads=1)
+    assert "not converged" not in line and float(line.split("|")[2].split()[0]) > 0.0
