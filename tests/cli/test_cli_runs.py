@@ -251,7 +251,7 @@ def test_a_fault_before_the_take_is_logged_elsewhere(folder, bunraku, monkeypatc
     def broken(path: str) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("bunraku.shots.read_shot", broken)
+    monkeypatch.setattr("bunraku.shots.read_shot_or_stages", broken)
     code, _, err = bunraku("run", "box.toml")
     found = re.search(r"the full story is in (\S+)", err)
     assert code == 1 and found is not None and "Traceback" in Path(found.group(1)).read_text()

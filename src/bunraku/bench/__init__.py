@@ -12,6 +12,7 @@ from . import plan as _plan
 from . import statics as _statics
 from . import steer as _steer
 from . import step as _step
+from . import tangents as _tangents
 from . import tracks as _tracks
 from . import wavelength as _wavelength
 from . import wrinkle as _wrinkle
@@ -33,6 +34,10 @@ BENCHES: dict[str, tuple[str, Callable[..., Iterator[str]]]] = {
     "statics": ("ways to find the balance of a skin: seconds, iterations, and whether it is stable", _statics.run),
     "step": ("what one Newton iteration costs, by size, against the bare solver and the untracked shell", _step.run),
     "steer": ("frames a second of a steered body with a fine surface, and a step of it by size", _steer.run),
+    "tangents": (
+        "how stiff a wrinkled skin is to what presses it: taken along, and when it finds its balance",
+        _tangents.run,
+    ),
     "tracks": (
         "the scenes of the TRACKS paper, tracked and untracked in one run, and where a step's time goes",
         _tracks.run,

@@ -24,6 +24,7 @@ examples:
   bunraku bench wavelength --dense
                             beside slabs of solid elements, skin and foundation (about five minutes)
   bunraku bench coupling    a bent bar: local against spectral coupling, linear against smooth cells (three minutes)
+  bunraku bench tangents    how stiff a wrinkled skin is, taken along and in balance (about a minute)
   bunraku bench statics     ways to find the balance of a skin, ours and the thesis's (about two minutes)
 
 Timings are noisy: close other programs, and trust the ratios, which are measured in one run.

@@ -113,6 +113,10 @@ class Equilibrium:
         search = self._at_rest(state)
         return self._factor(search, _NEUTRAL, sure=True)
 
+    def energy(self, state: State) -> float:
+        """[J] at a state, whether conditions are met or not."""
+        return self._at_rest(state).value(state.q.reshape(-1, 3))
+
     @staticmethod
     def _stats(search: Search, x: Points) -> dict[str, object]:
         return {

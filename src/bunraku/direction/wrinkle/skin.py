@@ -72,6 +72,10 @@ class Skin:
         """Whether a skin that follows the interior to the letter would stay so."""
         return self._equilibrium.stable_at(self._state(time, self.places(time)))
 
+    def energy(self, time: float, x: Points) -> float:
+        """[J] of skin and foundation at a time [s], with the skin at x (n, 3)."""
+        return self._equilibrium.energy(self._state(time, x))
+
     @cached_property
     def averages(self) -> Sparse:
         """(k, n) what is coupled, as weights of the vertices."""
