@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,8 @@ def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
     """A farm that ends a job politely (SIGTERM) gets the same ending as Ctrl-C.
 
     Gives a function that interrupts again where that was asked for already: an exception that is raised while some
-    library calls back (a compiler's finaliser, say) is printed there and lost.
+    library calls back (a compiler's finaliser, say) is lost there. Python would print it with its traceback; it is kept
+    quiet.
     """
     asked = False
 
@@ -30,11 +32,27 @@ def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
         if asked:
             raise KeyboardInterrupt
 
-    with signals_kept():
+    with signals_kept(), _lost_interrupts_unsaid():
         for number in _ENDING if _in_charge() else ():
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, interrupt)
         yield insist
+
+
+@contextmanager
+def _lost_interrupts_unsaid() -> Iterator[None]:
+    """What cannot be raised where it happens is told as ever, but for interrupts: they are made up for."""
+    before = sys.unraisablehook
+
+    def tell(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, KeyboardInterrupt):
+            before(lost)
+
+    sys.unraisablehook = tell
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextmanager
