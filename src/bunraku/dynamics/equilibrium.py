@@ -49,8 +49,9 @@ _POWERS, _SETTLED = 200, 1e-3
 """inverse iterations towards the direction that falls most, at most, and the change of its curvature that ends them"""
 _FARTHEST = 1e3
 """times the settings' length: beyond, what falls has no bottom"""
-_MOST_RETURNS = 5
-"""whole steps to conditions that are linear: one meets them, but for rounding"""
+_MISSED, _MOST_RETURNS = 0.1, 5
+"""share of a converged step by which conditions may be missed: what leads back to them need not lead down, and no
+energy can judge it; and how many whole steps are taken to them: one meets them, but for rounding"""
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,9 @@ class Equilibrium:
             search.measure(step)
             if not np.isfinite(search.last_step):
                 return Outcome.NOT_FINITE
-            if search.away() > small:  # the conditions first: they are linear, so that one whole step meets them
+            if (
+                search.away() > _MISSED * small
+            ):  # the conditions first: they are linear, so that one whole step meets them
                 if returns == _MOST_RETURNS:
                     return search.conflict()
                 returns, search.x, search.multipliers = returns + 1, search.x + step, multipliers

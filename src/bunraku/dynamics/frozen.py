@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.contracts import Array, Energy, Flags, LinearRows, Points, Sparse, Touching, Vector
+from bunraku.numerics import inner
 
 from .pressing import Pressed, Presses
 from .system import Mass
@@ -74,8 +75,8 @@ class Frozen:
             return total
         stretch = self.stretch(x)
         if self._plain:
-            return total + float(multipliers @ stretch)
-        total += 0.5 * float(self._springs @ stretch**2) + float(np.where(self.hard, multipliers, 0.0) @ stretch)
+            return total + inner(multipliers, stretch)
+        total += 0.5 * inner(self._springs, stretch**2) + inner(np.where(self.hard, multipliers, 0.0), stretch)
         return total + self.yielding.value(stretch)
 
     def _own_value(self, x: Points) -> float:

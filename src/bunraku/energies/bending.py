@@ -33,7 +33,7 @@ from bunraku.contracts import Array, Flags, Integers, Points, State, Stencil, Ve
 from bunraku.geometry import TriMesh, hinges
 from bunraku.materials import MaterialBlend, ShellFields, bending_rigidity
 from bunraku.motion import Growth, RestShapes
-from bunraku.numerics import Scatter
+from bunraku.numerics import Scatter, inner
 
 from .compliance import (
     Compliance,
@@ -91,7 +91,7 @@ class BendingEnergy:
         """[J]"""
         b = self.rotations(x) - self.offset
         self.solver.take(self.compliance)
-        return float(0.5 * np.dot(b, self.solver.solve(b)))
+        return 0.5 * inner(b, self.solver.solve(b))
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from bunraku.contracts import Array, Points, State, Stencil, Vector
+from bunraku.numerics import inner
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class GravityEnergy:
 
     def value(self, x: Points) -> float:
         """[J]"""
-        return -float(self.mass @ (x @ self.acceleration))
+        return -inner(self.mass, x @ self.acceleration)
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""
@@ -73,7 +74,7 @@ class DragEnergy:
     def value(self, x: Points) -> float:
         """[J]"""
         moved = x - self.previous
-        return float(self.coefficient @ np.sum(moved * moved, axis=1)) / (2.0 * self.dt)
+        return inner(self.coefficient, np.sum(moved * moved, axis=1)) / (2.0 * self.dt)
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""

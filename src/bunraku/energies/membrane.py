@@ -21,7 +21,7 @@ from bunraku.contracts import Array, Faces, Integers, Points, State, Stencil, Ve
 from bunraku.geometry import TriMesh, face_areas
 from bunraku.materials import MaterialBlend
 from bunraku.motion import Growth, RestShapes
-from bunraku.numerics import Scatter
+from bunraku.numerics import Scatter, inner
 
 from .rest import FaceBlend
 from .weave import Weave
@@ -53,7 +53,7 @@ class MembraneEnergy:
         change = e - self.previous
         elastic = np.einsum("fi,fij,fj->f", e, self.stiffness, e)
         viscous = np.einsum("fi,fij,fj->f", change, self.stiffness, change) * self.viscosity
-        return float(0.5 * np.dot(self.areas, elastic + viscous))
+        return 0.5 * inner(self.areas, elastic + viscous)
 
     def gradient(self, x: Points) -> Points:
         """(n, 3) [N]"""

@@ -24,6 +24,7 @@ from .saddle import SaddleSystem as SaddleSystem
 from .squares_model import gram as gram
 from .squares_problem import SquaresProblem as SquaresProblem
 from .threads import default_threads as default_threads
+from .threads import inner as inner
 from .threads import one_blas_thread as one_blas_thread
 from .threads import use_threads as use_threads
 from .wiggly import Oscillators as Oscillators

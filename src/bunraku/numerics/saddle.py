@@ -22,6 +22,7 @@ import numpy as np
 from bunraku.contracts import Array, Factorisation, Integers, Sparse, Stencil, Vector
 
 from .assembly import Pattern, SymmetricProduct
+from .threads import inner
 
 _SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
 _ROUNDING = 1e-12  # share of the forces, in equilibrated rows: what conditions miss by less counts as nothing
@@ -249,9 +250,9 @@ class SaddleSystem:
         left = np.random.default_rng(0).normal(size=self.pattern.size)
         ratio = np.inf
         for _ in range(_PROBES):
-            before = float(np.linalg.norm(left))
+            before = np.sqrt(inner(left, left))
             left = self._product.residual(self._values, self._current.solve(left), left)
-            after = float(np.linalg.norm(left))
+            after = np.sqrt(inner(left, left))
             ratio = after / before
             if ratio <= _AT_ONCE / np.sqrt(len(left)):
                 return 0.0

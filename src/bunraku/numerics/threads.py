@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from bunraku.contracts import input_error
+import numpy as np
+
+from bunraku.contracts import Vector, input_error
 
 os.environ.setdefault("KMP_BLOCKTIME", "0")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -54,6 +56,12 @@ def use_threads(threads: int | None) -> int:
     wanted = threads or default_threads()
     numba.set_num_threads(max(1, min(wanted, numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
     return wanted
+
+
+def inner(a: Vector, b: Vector) -> float:
+    """Σ aᵢ bᵢ without BLAS, for what is summed between solves: from ten thousand entries on OpenBLAS takes all threads,
+    which spin afterwards (see `one_blas_thread`) and whose number changes the last digits."""
+    return float(np.einsum("i,i->", a, b))
 
 
 @contextmanager
