@@ -13,7 +13,7 @@ SLAB = bench.ROWS[-2]
 
 def test_frames_that_count_are_those_beyond_the_onset() -> None:
     at = bench._PRESSED * np.arange(1, bench.FRAMES + 1) / bench.FRAMES
-    assert (at[bench.FLAT :] > 1.0).all() and at[bench.FLAT - 1] <= 1.02
+    assert (at[bench.FLAT :] > 1.0).all() and (at[: bench.FLAT] <= 1.0).all()
 
 
 def test_bodies_have_about_the_unknowns_of_their_rows() -> None:
@@ -37,6 +37,13 @@ def test_a_row_says_what_was_measured_beside_what_was_printed(monkeypatch: pytes
     told.clear()
     monkeypatch.setattr(bench, "_MOST_RECIPE", SLAB.unknowns - 1)
     assert "–" in bench._line(SLAB, 1) and told == [False]
+
+
+def test_skins_too_thin_for_their_mesh_are_balanced_on_every_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of a millimetre: what conditions are missed by, within a converged step, is no reason to stop."""
+    monkeypatch.setattr(bench, "_MOST_RECIPE", 0)
+    (*_, line) = bench.run([bench.ROWS[-1]], threads=1)
+    assert "not converged" not in line and float(line.split("|")[2].split()[0]) > 0.0
 
 
 @pytest.mark.slow

@@ -93,6 +93,31 @@ def test_thin_strips_bend_a_billion_times_more_easily_than_they_stretch(thick: f
     assert height == pytest.approx(expected, rel=0.15 if load < 1.1 else 0.02)
 
 
+@pytest.mark.parametrize("load", [1.1, 2.0, 20.0])
+def test_a_strip_pressed_from_rest_is_not_called_stable_where_it_is_flat(load: float) -> None:
+    """No step of a search that begins flat has a part along what buckles: only pivots tell, where the search ends."""
+    strip = Strip(12)
+    found = strip.equilibrium().find(strip.state(load), strip.mesh.rest)
+    x = found.value.q.reshape(-1, 3)
+    assert found.outcome is Outcome.CONVERGED and found.stats["stable"] and found.stats["ridges"] == 1
+    assert np.ptp(x[:, strip.flat]) > 0.1 * THICK and strip.equilibrium().stable_at(replace(found.value, time=load))
+
+
+def test_conditions_that_say_the_same_twice_do_not_hinder() -> None:
+    strip = Strip(12)
+    end = np.flatnonzero(strip.mesh.rest[:, strip.along] < 1e-9)
+    row = pin_jacobian(end[:1], np.arange(3), strip.mesh.point_count)
+    again = LinearConstraint(
+        row, lambda time: row @ strip.pressed(time).reshape(-1), lambda time: np.ones(3),
+        felt_mass(row, strip.system.mass.lumped),
+    )  # fmt: skip
+    system = replace(strip.system, constraints=(*strip.system.constraints, again))
+    equilibrium = Equilibrium(system, EquilibriumSettings(length=LONG), threads=1)
+    assert equilibrium.stable_at(strip.state(0.5)) and not equilibrium.stable_at(strip.state(1.5))
+    found = equilibrium.find(strip.state(0.5), strip.mesh.rest)
+    assert found.outcome is Outcome.CONVERGED and found.stats["factorisations"] <= 4
+
+
 def test_conditions_that_contradict_each_other_are_told() -> None:
     strip = Strip(12)
     end = int(np.flatnonzero(strip.mesh.rest[:, strip.along] < 1e-9)[0])

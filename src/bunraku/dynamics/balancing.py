@@ -9,6 +9,7 @@ import numpy as np
 from bunraku.contracts import Array, Outcome, Points, Vector
 
 from .frozen import Frozen
+from .secants import Secants
 from .system import mean_stiffness, shifted_stencils
 
 _ARMIJO, _HALVINGS = 1e-4, 40
@@ -25,9 +26,12 @@ class Search:
         self.auxiliary = sum(one.auxiliary_count for one in problem.energies)
         self.iterations = self.factorisations = self.ridges = self.reuses = 0
         self.last_step = self.step_before = np.inf
-        self.stable = self.lowered = False
+        self.stable = self.lowered = self.surely = False
         self.shift = 0.0
         self.evidence: dict[str, object] = {}
+        self.secants = Secants()
+        self._taken: tuple[Points, Points] | None = None
+        self._factored_at = x
         self._blocks: tuple[Points, list[Array]] | None = None
 
     def value(self, x: Points) -> float:
@@ -54,19 +58,31 @@ class Search:
         """Take down how long Newton's step is."""
         self.step_before, self.last_step = self.last_step, float(np.abs(step).max(initial=0.0))
 
-    def serves(self, near: float, quick: float, often: int) -> bool:
-        """Whether the last factor, of a convex energy, is good enough for one more step: the last was shorter than
-        `near` [m] and, if that was with an old factor too, a `quick` share of the one before."""
-        if not self.stable or self.last_step > near or self.reuses == often:
-            return False
-        if not self.shrinks(quick):
+    def factored(self, *, sure: bool) -> None:
+        """Take down where, and whether the signs of its pivots are sure."""
+        self.factorisations += 1
+        self.surely, self._factored_at = sure, self.x
+        self.secants.forget()
+
+    def moved(self) -> float:
+        """[m] since the last factorisation."""
+        return float(np.abs(self.x - self._factored_at).max(initial=0.0))
+
+    def serves(self, shrinks: float, often: int) -> bool:
+        """Whether the last factor, of a convex energy, is good enough for one more step: whether the last, where that
+        was with an old factor too, was at most such a share of the one before."""
+        slow = self.reuses and self.last_step > shrinks * self.step_before
+        if not self.stable or self.reuses == often or slow:
             return False
         self.reuses += 1
         return True
 
-    def shrinks(self, quick: float) -> bool:
-        """Whether the last step is a `quick` share of the one before, if that was with the same factor."""
-        return not self.reuses or self.last_step <= quick * self.step_before
+    def learn(self, gradient: Points) -> None:
+        """Take down the gradient (n, 3) [N] where a step has led, if the same factor serves there."""
+        if self._taken is not None and self.reuses:
+            step, before = self._taken
+            self.secants.learn(step, gradient - before)
+        self._taken = None
 
     def imbalance(self) -> float:
         """[N] the largest force that nothing balances; a step may be small for the mass that was added to it."""
@@ -96,10 +112,13 @@ class Search:
         """Go along a step as far as the energy falls as it should; whether it does anywhere."""
         slope, begin = float(np.sum(step * gradient)), self.value(self.x)
         share = 1.0
+        if slope >= 0.0 and abs(slope) > _NOISE * abs(begin):
+            return False
         for _ in range(_HALVINGS):
             there = self.x + share * step
             falls = slope < 0.0 and self.value(there) <= begin + _ARMIJO * share * slope
             if falls or self._flatter(there, step, slope, begin):
+                self._taken = there - self.x, gradient
                 self.x, self.multipliers = there, multipliers
                 return True
             share *= 0.5

@@ -7,9 +7,9 @@ iterations to a factorisation, until steps are small; where it still has more, a
 it has not. A flat sheet under pressure is in balance, but on a ridge of the energy: what is found with the wrong number
 of pivots is left along the direction that falls most, and the search begins anew from there.
 
-Factors are of single precision, and serve for several steps. Steps that shrink from one to the next with the same
-factor say that its pivots are those of where they lead to: on the way from its matrix to the one there no eigenvalue is
-zero. What rounding does to a factor is looked at in the same way (`SaddleSystem.trusted`) before a balance is stable.
+Factors are of single precision and serve for several steps, which gradients correct for what has changed since
+(`secants.py`). That steps shrink says nothing of pivots: by symmetry, steps of a flat sheet have no part along what
+buckles. So pivots are counted once more where a search ends, in double precision.
 
 `step` does the same to the energy and inertia of a step of implicit Euler: where it ends is a minimum as well.
 """
@@ -32,17 +32,19 @@ from .system import System, shifted_stencils
 
 _LONG = 2.0**20
 """[s] of a step in which nothing that depends on rates is felt; rounding moves its end by 1e-10 s"""
-_ROUGH, _MOST_ROUGH = 1e-3, 60
-"""of `length`: steps with the positive Hessian that are this small lead to Newton's own; and how many there may be"""
+_ROUGH, _MOST_ROUGH, _REUSE = 1e-2, 60, 10
+"""of `length`: steps with the positive Hessian that are this small lead to Newton's own; how many there may be, and how
+many share a factor"""
 _LEAST_SHIFT, _FIRST_SHIFT, _MORE, _LESS, _MOST_SHIFTS = 1e-12, 1e-4, 10.0, 3.0, 32
 """of the mean stiffness: the first share of mass that is added to find the way down from a ridge (thin sheets bend a
 billion times more easily than they stretch), and on the way to a balance; how much more the next time, how much less
 in the next iteration, and how often"""
-_NEAR, _QUICK, _MOST_REUSES = 1e-1, 0.3, 8
-"""of `length`: after a step this short the factor before it serves for the next one, as long as each is this share of
-the last or shorter; and how often. Pivots are counted within that of where a search ends."""
-_ROUNDS = 0
-"""of refinement: a step need not be better than the next one makes it"""
+_SHRINKS, _MOST_REUSES = 0.8, 8
+"""share of the last step that each must be for a factor to serve once more, and how often"""
+_CLOSE = 100.0
+"""converged steps: within this of where a search ends pivots are counted"""
+_ROUNDS = 1
+"""of refinement: a step need not be better than the next one makes it, but must go to the conditions"""
 _NEUTRAL = 1e-13
 """of the mean stiffness: what resists less moves freely, to rounding"""
 _POWERS, _SETTLED = 200, 1e-3
@@ -130,7 +132,9 @@ class Equilibrium:
     def _rough(self) -> ImplicitEuler:
         """Goes down with the positive Hessian."""
         length, limit = self._settings.length, min(_MOST_ROUGH, self._settings.limit)
-        settings = NewtonSettings(length=length, tolerance=max(_ROUGH, self._settings.tolerance), limit=limit)
+        settings = NewtonSettings(
+            length=length, tolerance=max(_ROUGH, self._settings.tolerance), limit=limit, reuse=_REUSE
+        )
         return ImplicitEuler(self._system, settings, threads=self._threads)
 
     def _at_rest(self, state: State) -> Search:
@@ -161,14 +165,13 @@ class Equilibrium:
             if search.iterations >= settings.limit:
                 break
             gradient = search.gradient(search.x)
+            search.learn(gradient)
             step, multipliers = self._direction(search, gradient)
             search.iterations += 1
             search.measure(step)
             if not np.isfinite(search.last_step):
                 return Outcome.NOT_FINITE
-            if (
-                search.away() > _MISSED * small
-            ):  # the conditions first: they are linear, so that one whole step meets them
+            if search.away() > _MISSED * small:  # conditions first: linear ones, which one whole step meets
                 if returns == _MOST_RETURNS:
                     return search.conflict()
                 returns, search.x, search.multipliers = returns + 1, search.x + step, multipliers
@@ -187,19 +190,21 @@ class Equilibrium:
     def _prepare(self, search: Search) -> None:
         """Have a factor that serves for a step. Where waves are those of before there is one at once; where the energy
         is not convex, the search goes down first."""
-        if search.serves(_NEAR * self._settings.length, _QUICK, _MOST_REUSES):
+        close = _CLOSE * self._settings.tolerance * self._settings.length
+        ends = search.stable and search.last_step <= close < search.moved()
+        if not ends and search.serves(_SHRINKS, _MOST_REUSES):
+            return
+        if (ends or not search.lowered) and self._factor(search, _NEUTRAL if ends else 0.0, sure=ends):
+            search.stable, search.reuses, search.shift = True, 0, 0.0
             return
         if not search.lowered:
-            if self._factor(search, 0.0):
-                search.stable, search.reuses, search.shift = True, 0, 0.0
-                return
             self._go_down(search)
         search.shift = self._convex(search, _FIRST_SHIFT, search.shift / _LESS)
 
     def _ended(self, search: Search, small: float) -> Outcome | None:
         """What a search has come to whose steps are small; None where it goes on, down from a ridge."""
-        if search.stable:
-            search.stable = self._surely(search) if search.shrinks(_QUICK) else self._factor(search, 0.0, sure=True)
+        if search.stable and (search.moved() > _CLOSE * small or not search.surely):
+            search.stable = self._factor(search, _NEUTRAL, sure=True)
         if search.stable or (not self._settings.stable and search.imbalance() <= small * search.mean):
             return Outcome.CONVERGED
         search.shift = self._convex(search, _LEAST_SHIFT, sure=True)  # what came before may have taken more
@@ -239,14 +244,9 @@ class Equilibrium:
         share = shift * search.mean / float(mass.lumped.mean()) if shift else 0.0
         added = mass.blocks(1.0 / problem.dt**2 + share)
         border = problem.jacobian.data if problem.rows else None
-        saddle.factor([added, *search.blocks()], problem.stiffness, border=border)
-        search.factorisations += 1
-        return self._surely(search) if sure else self._counts(search)
-
-    def _surely(self, search: Search) -> bool:
-        """Whether the number of negative pivots is right, of the matrix itself and not only of its factor."""
-        assert self._saddle is not None
-        return self._saddle.trusted() and self._counts(search)
+        saddle.factor([added, *search.blocks()], problem.stiffness, border=border, exact=sure)
+        search.factored(sure=sure)
+        return self._counts(search)
 
     def _counts(self, search: Search) -> bool:
         saddle, conditions = self._saddle, len(search.problem.stiffness)
@@ -258,10 +258,15 @@ class Equilibrium:
         """Newton's step to the conditions with the last factor, and the new multipliers."""
         saddle = self._saddle
         assert saddle is not None
-        force = np.zeros(saddle.size)
-        force[: gradient.size] = -gradient.reshape(-1)
-        found = saddle.solve(force, -search.missed(search.x), rounds=_ROUNDS)
-        return found.primal[: gradient.size].reshape(-1, 3), search.multipliers + found.multipliers
+        missed = -search.missed(search.x)
+
+        def newton(pull: Points) -> tuple[Points, Vector]:
+            force = np.zeros(saddle.size)
+            force[: pull.size] = -pull.reshape(-1)
+            found = saddle.solve(force, missed, rounds=_ROUNDS)
+            return found.primal[: pull.size].reshape(-1, 3), search.multipliers + found.multipliers
+
+        return search.secants.corrected(gradient, newton)
 
     def _leave(self, search: Search, shift: float) -> Outcome | None:
         """Go down from a ridge along the direction that falls most; an outcome where there is none."""

@@ -22,14 +22,12 @@ import numpy as np
 from bunraku.contracts import Array, Factorisation, Integers, Sparse, Stencil, Vector
 
 from .assembly import Pattern, SymmetricProduct
-from .threads import inner
 
 _SETTLED = 1e-11  # relative residual at which refinement has nothing left to do
 _ROUNDING = 1e-12  # share of the forces, in equilibrated rows: what conditions miss by less counts as nothing
 _ENOUGH = 1e-8  # relative residual that a refined solution must reach
 _USABLE = 1e-3  # relative residual that a solution taken as it comes must have: beyond, it is no direction
 _MOST_CORRECTIONS = 4  # of a solution that is not usable as it comes
-_PROBES, _SHRINKS, _AT_ONCE = 3, 0.5, 0.05  # rounds of refinement, what the last and what any may leave: see `trusted`
 _DELTA = 1e-8  # the pivot −δ of a hard row in double precision
 _SINGLE_DELTA, _SINGLE_LEAST = 1e-4, 1e-6  # in single: this share of the row's largest entry squared, and at least
 
@@ -98,15 +96,18 @@ class SaddleSystem:
 
     def factor(
         self, blocks: Sequence[Array], stiffness: Vector, *, border: Vector | None = None,
-        compliance: Array | None = None,
+        compliance: Array | None = None, exact: bool = False,
     ) -> None:  # fmt: skip
-        """Take the local blocks of A and the stiffness k (r,) of the conditions, and factorise.
+        """Take the local blocks of A and the stiffness k (r,) of the conditions, and factorise; `exact`: in double
+        precision, whose pivots have the signs of the matrix's own but for rounding.
 
         `border` (nnz,) are the Jacobian's values where they have changed; `compliance` (t, 3, 3) is that of the
         triples, zero for those that do not yield.
         """
         self.assemble(blocks, stiffness, border=border, compliance=compliance)
-        self.refactor()
+        self._current = self._factorisation
+        if not exact or not self._refactor_in_double():
+            self.refactor()
 
     def assemble(
         self, blocks: Sequence[Array], stiffness: Vector, *, border: Vector | None = None,
@@ -171,8 +172,7 @@ class SaddleSystem:
         return out
 
     def solve(self, force: Vector, conditions: Vector, *, rounds: int = 12) -> SaddleResult:
-        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the first usable solution,
-        `rounds=0` the first whose forces are: by how much it misses conditions is left to the next.
+        """For right-hand sides f (N,) and c (r,) = goals − J x; `rounds=1` takes the first usable solution.
 
         Where refinement does not get there (an ill-conditioned system in single precision) the same matrix is
         factorised in double, for this matrix only: what a step does never depends on the steps before.
@@ -198,7 +198,7 @@ class SaddleSystem:
         for done in range(max(rounds, _MOST_CORRECTIONS)):
             residual = self._product.residual(self._values, trial, b)
             force, missed = _largest(residual[: self.size]), _largest(residual[self.size :])
-            size = max(force / whole, missed / least if rounds and missed > _ROUNDING * whole else 0.0)
+            size = max(force / whole, missed / least if missed > _ROUNDING * whole else 0.0)
             if not size < error:
                 break  # the last correction made it no better: keep what was best
             stalled = size > 0.5 * error
@@ -232,31 +232,6 @@ class SaddleSystem:
     def scaled(self) -> Vector:
         """(nnz,) of the pattern: the assembled matrix, equilibrated, as it is factorised in double precision."""
         return self._regularised(self._values, single=False)
-
-    def trusted(self) -> bool:
-        """Whether the pivots of the last factor have the signs of the matrix's own, whatever its precision; factorises
-        in double where they need not.
-
-        With the factor F of a matrix A, refinement of any right-hand side shrinks what is left by I − A F⁻¹. Where it
-        does, no eigenvalue is zero on the way from F to A, so that none changes its sign. A random right-hand side has
-        a share 1/√N of each direction: what leaves far less of it at once leaves less of them all.
-        """
-        if self._shrinks() <= _SHRINKS:
-            return True
-        return self._refactor_in_double() and self._shrinks() <= _SHRINKS
-
-    def _shrinks(self) -> float:
-        """By how much the last of a few rounds of refinement shrinks what is left of a random right-hand side."""
-        left = np.random.default_rng(0).normal(size=self.pattern.size)
-        ratio = np.inf
-        for _ in range(_PROBES):
-            before = np.sqrt(inner(left, left))
-            left = self._product.residual(self._values, self._current.solve(left), left)
-            after = np.sqrt(inner(left, left))
-            ratio = after / before
-            if ratio <= _AT_ONCE / np.sqrt(len(left)):
-                return 0.0
-        return ratio
 
     def inertia(self) -> tuple[int, int]:
         """Positive and negative pivots of the last factor."""
