@@ -24,8 +24,8 @@ BODY = bk.Animation(BAR, _TIMES, np.stack([BAR.rest, *[BAR.rest * [0.9, 1.0, 1.0
 """pressed by a tenth from one frame to the next, and then left so"""
 
 
-def job(coherence: float) -> Job:
-    return wrinkling_job(BODY, skin=SKIN, interior=FOAM, coherence=coherence, threads=1)
+def job(coherence: float, body: bk.Animation = BODY, substeps: int = 1) -> Job:
+    return wrinkling_job(body, skin=SKIN, interior=FOAM, coherence=coherence, substeps=substeps, threads=1)
 
 
 @cache
@@ -39,6 +39,16 @@ def test_waves_grow_less_in_a_step_the_more_they_are_drawn_back() -> None:
     assert grown[0] > 0.2 * SKIN.thickness  # there is something to draw back
     assert grown[1] < 0.9 * grown[0] and grown[2] < 0.5 * grown[1]
     assert all(frame.report["converged"] for one in (0.0, 1.0, 10.0) for frame in pressed(one))
+
+
+def test_how_far_waves_are_drawn_back_is_a_matter_of_time_and_not_of_steps() -> None:
+    """Pressed evenly over four frames; by steps alone four times as many would draw waves back to half as much."""
+    times = np.arange(6) / 24.0
+    even = bk.Animation(BAR, times, np.stack([BAR.rest * [1.0 - 0.025 * min(k, 4), 1.0, 1.0] for k in range(6)]))
+    height = [
+        float(np.abs(list(job(30.0, even, substeps).frames())[-1].report["height"]).max()) for substeps in (2, 4, 8)
+    ]
+    assert height[1] == pytest.approx(height[2], rel=0.1) and height[0] == pytest.approx(height[1], rel=0.2)
 
 
 def test_where_the_body_is_still_a_skin_comes_to_a_balance_of_its_own() -> None:

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import bunraku as bk
 from bunraku.contracts import State
 from bunraku.direction.wrinkle import wrinkling_job
-from bunraku.direction.wrinkle.wrinkling import Wrinkling, grown_on
+from bunraku.direction.wrinkle.wrinkling import WENT, Wrinkling, grown_on
 from bunraku.geometry import vertex_normals
 from bunraku.geometry.tet_bar import tet_bar
 
@@ -21,6 +21,7 @@ def test_waves_grow_on_unless_they_jumped() -> None:
     before, waves = np.zeros((2, 3)), np.array([[0.0, 1e-3, 0.0], [0.0, -2e-3, 0.0]])
     assert np.array_equal(grown_on(waves, before, 2e-3), 2.0 * waves)
     assert np.array_equal(grown_on(waves, before, 1.9e-3), waves)
+    assert np.array_equal(grown_on(waves, before, 1e-3, 0.5), 1.5 * waves)
 
 
 def test_waves_that_grow_evenly_on_a_body_that_turns_are_foreseen() -> None:
@@ -35,9 +36,22 @@ def test_waves_that_grow_evenly_on_a_body_that_turns_are_foreseen() -> None:
     bumps = 1e-4 * np.sin(40.0 * BAR.rest[:, :1])
     skins = [body.points[k] + k * bumps * vertex_normals(body.points[k], BAR.faces) for k in range(4)]
     dt = 1.0 / 24.0
-    state = State(times[2], skins[2].reshape(-1), (skins[2] - skins[1]).reshape(-1) / dt)
-    waves = job.stepper._going_on(state, body.points[2], dt)
-    assert waves == pytest.approx(1.5 * (skins[2] - body.points[2]), abs=1e-12)
+    state = State(times[2], skins[2].reshape(-1), (skins[2] - skins[1]).reshape(-1) / dt, {WENT: np.array(dt)})
+    for ahead, foreseen in ((1.0, 1.5), (0.25, 1.125)):  # of a step before: they had grown by half of what they are
+        waves = job.stepper._going_on(state, body.points[2], ahead * dt)
+        assert waves == pytest.approx(foreseen * (skins[2] - body.points[2]), abs=1e-12)
+
+
+def test_bodies_that_are_moved_and_turned_at_uneven_times_are_guessed_to_have_no_waves() -> None:
+    times = np.array([0.0, 0.02, 0.06, 0.08, 0.12])
+    turns = [Rotation.from_rotvec([0.0, 0.0, 2.0 * t]).as_matrix() for t in times]
+    places = np.stack([BAR.rest @ turn.T - [0.0, 4.9 * t * t, 0.0] for t, turn in zip(times, turns, strict=True)])
+    job = wrinkling_job(bk.Animation(BAR, times, places), skin=SKIN, interior=FOAM, threads=1)
+    assert isinstance(job.stepper, Wrinkling)
+    frames = list(job.frames())
+    for k in (1, 2, 3):
+        waves = job.stepper._going_on(frames[k].state, places[k], times[k + 1] - times[k])
+        assert np.abs(waves).max() < 1e-9
 
 
 def test_a_soft_body_remembers_where_it_came_from() -> None:

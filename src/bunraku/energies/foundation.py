@@ -85,6 +85,8 @@ class Foundation:
     """time [s] → (n, 3) where the interior has the skin's points [m]"""
     bonded: bool = True
     """whether it resists sliding as it resists lifting, as a half-space does; False: along the normal alone"""
+    strength: Callable[[float], float] | None = None
+    """time [s] → what K and b are multiplied by; None: 1"""
     _stiffness: Array = field(init=False, repr=False)
     _matrix: Sparse = field(init=False, repr=False)
 
@@ -97,7 +99,8 @@ class Foundation:
         """The energy of the step to `state.time + dt`."""
         places = self.places(state.time + dt)
         normals = None if self.bonded else vertex_normals(places, self.mesh.faces)
-        return FoundationEnergy(self.mesh.faces, self._stiffness, places, normals, self._matrix)
+        share = 1.0 if self.strength is None else self.strength(state.time + dt)
+        return FoundationEnergy(self.mesh.faces, share * self._stiffness, places, normals, share * self._matrix)
 
     def remember(self, state: State) -> Mapping[str, Array]:
         """Nothing: the interior says where it is."""

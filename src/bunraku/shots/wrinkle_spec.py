@@ -115,7 +115,7 @@ class WrinkleObject:
     )
     coherence: float = key(
         Number(0.0, MOST_COHERENT), "how many times as much as the inside resists a skin that goes one way is drawn to "
-        "the waves it had a step before; for waves that jump", 0.0,
+        "the waves it had, in a 24th of a second; for waves that jump", 0.0,
     )  # fmt: skip
     foundation: bool = key(
         Flag(), "whether the inside resists waves below that, which is what makes them as long as the materials demand",

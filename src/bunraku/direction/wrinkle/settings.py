@@ -54,7 +54,8 @@ class WrinkleSettings:
     """whether the interior resists below that scale; False is the thesis's way, in which the spacing decides how long
     waves are"""
     coherence: float = 0.0
-    """how many times as much as the interior resists a skin without inertia is drawn to the waves it had"""
+    """how many times as much as the interior resists a skin without inertia is drawn to the waves it had, in a
+    24th of a second; in shorter steps by more, so that it does not depend on how many there are"""
     two_way: bool | None = None
     """whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics"""
     growth: CurveLike | Growth = 0.0

@@ -54,10 +54,10 @@ class Skin:
     """of its lengths at rest, the interior's staying as they are"""
     blend: MaterialBlend | None = None
     """its materials on every face, where they differ; `layers` has then those with the shortest waves"""
-    coherence: float = 0.0
-    """how many times as much as the interior resists it is drawn to where it was"""
     before: Places | None = None
-    """where that is; None: it remembers nothing"""
+    """where it is drawn back to; None: it remembers nothing"""
+    coherence: Callable[[float], float] | None = None
+    """time [s] → how many times as much as the interior resists"""
 
     def at(
         self, time: float, before: Points | None = None, memory: Mapping[str, Array] | None = None
@@ -124,7 +124,7 @@ class Skin:
         under = [Foundation(mesh, *self.resistance, self.places)] if self.foundation else []
         if self.before is not None:
             lift, slope = self.resistance
-            under.append(Foundation(mesh, self.coherence * lift, self.coherence * slope, self.before))
+            under.append(Foundation(mesh, lift, slope, self.before, strength=self.coherence))
         mass = Mass(lumped_mass(mesh, self.areal_mass))
         return System(mass, (*self.elastic, *under), tuple(self._conditions(mass)))
 

@@ -69,8 +69,9 @@ def wrinkle(
         coupling: "local", bumps that far apart; "spectral", natural waves of the whole skin.
         foundation: False leaves out the interior's resistance below that scale, which is what makes waves as long as
             the materials demand.
-        coherence: how many times as much as the interior resists the skin is drawn to the waves it had a step before;
-            for animations whose waves jump. A skin that goes two ways has inertia, and takes none.
+        coherence: how many times as much as the interior resists the skin is drawn to the waves it had, in a 24th of a
+            second (in less by more); for animations whose waves jump. A skin that goes two ways has inertia, and takes
+            none.
         growth: by which share the skin's lengths at rest grow on a body that does not, over time [s]; below zero it
             shrinks; a `Growth` has a map of the vertices too.
         swelling: by which share the interior's lengths at rest grow over time; below zero it dries, and its skin is
@@ -147,17 +148,16 @@ def _skin(
     return Skin(
         mesh, layers, lambda time: mesh.rest, tests, knobs.foundation, density=density,
         threads=knobs.threads, growth=growth if growth.amount.values.any() else None, blend=blend,
-        coherence=float(knobs.coherence),
     )  # fmt: skip
 
 
 def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Contact | None) -> Wrinkled:
     """One way or two."""
     if isinstance(under, LatticeInterior) and knobs.two_way is not False:
-        if skin.coherence:
+        if knobs.coherence:
             raise input_error(
                 "a skin that moves with its body keeps its waves by its inertia", where="coherence",
-                got=skin.coherence, allowed="0", remedy="two_way = False",
+                got=knobs.coherence, allowed="0", remedy="two_way = False",
             )  # fmt: skip
         if contact is not None and contact.thickness is None:
             contact = replace(contact, thickness=skin.thickest)
@@ -167,7 +167,7 @@ def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Cont
             "a body that does not feel its skin feels nothing that touches the skin", where="contact",
             remedy="two ways: a cell, or two_way",
         )  # fmt: skip
-    return Wrinkling(under, skin)
+    return Wrinkling(under, skin, float(knobs.coherence))
 
 
 def _layers(skin: ShellMaterial, interior: SolidMaterial) -> SkinOnSoft:

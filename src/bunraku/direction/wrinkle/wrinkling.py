@@ -30,15 +30,24 @@ from bunraku.geometry import vertex_normals
 from .interior import Interior
 from .skin import Skin
 
+WENT = "wrinkle.went"
+"""[s] how long the last step was, in a state's memory"""
+_COHERENT = 1.0 / 24.0
+"""[s] in which a skin of coherence 1 is drawn back as much as the interior resists; in less, by more"""
+
 
 class Wrinkling:
     """Steps of an interior with its skin. The state's coordinates are the skin's, its memory has the interior."""
 
-    def __init__(self, interior: Interior, skin: Skin) -> None:
+    def __init__(self, interior: Interior, skin: Skin, coherence: float = 0.0) -> None:
         """`skin` says how it is; where its interior is, is told step by step."""
         self.interior, self._places, self._before = interior, interior.surface.rest, interior.surface.rest
-        self.skin = replace(skin, places=lambda time: self._places)
-        self._drawn_back = replace(self.skin, before=lambda time: self._before) if skin.coherence else self.skin
+        self._strength = 0.0
+        self.skin = self._drawn_back = replace(skin, places=lambda time: self._places)
+        if coherence:
+            self._drawn_back = replace(
+                self.skin, before=lambda time: self._before, coherence=lambda time: coherence * self._strength
+            )
 
     @property
     def averages(self) -> Sparse:
@@ -78,14 +87,14 @@ class Wrinkling:
                 key: value for key, value in inside.evidence.items() if key != "vertex"
             }  # of a node, not the skin's
             return Solution(state, inside.outcome, inside.stats, seen)
-        time, memory = state.time + dt, {**state.memory, **inside.value}
+        time, memory = state.time + dt, {**state.memory, **inside.value, WENT: np.array(dt)}
         x = state.q.reshape(-1, 3)
         places = self.interior.places(memory, time)
         faces = self.interior.surface.faces
         had, guess = (
             places + _carried(waves, before, places, faces) for waves in (x - before, self._going_on(state, before, dt))
         )
-        self._places, self._before = places, had
+        self._places, self._before, self._strength = places, had, _COHERENT / dt
         found = self._drawn_back.at(time, guess, memory)
         after = found.value.q.reshape(-1, 3)
         value = State(time, found.value.q, ((after - x) / dt).reshape(-1), {**memory, **found.value.memory})
@@ -97,18 +106,19 @@ class Wrinkling:
     def _going_on(self, state: State, places: Points, dt: float) -> Points:
         """(n, 3) [m] of the skin from its interior, after a step in which waves grow as they did in the last one."""
         x = state.q.reshape(-1, 3)
-        if not state.velocity.any():
+        if WENT not in state.memory:
             return x - places
-        earlier = self.interior.earlier(state.memory, state.time, dt)
-        waves = x - dt * state.velocity.reshape(-1, 3) - earlier
+        went = float(state.memory[WENT])
+        earlier = self.interior.earlier(state.memory, state.time, went)
+        waves = x - went * state.velocity.reshape(-1, 3) - earlier
         waves = _carried(waves, earlier, places, self.interior.surface.faces)
-        return grown_on(x - places, waves, self.skin.layers.thickness)
+        return grown_on(x - places, waves, self.skin.layers.thickness, dt / went)
 
 
-def grown_on(waves: Points, before: Points, most: float) -> Points:
-    """(n, 3) waves that grow as they did from `before`; of those that jumped farther than `most` [m] no more is known
-    than where they are."""
-    grown = waves - before
+def grown_on(waves: Points, before: Points, most: float, ahead: float = 1.0) -> Points:
+    """(n, 3) waves that grow as they did from `before`, over a step `ahead` times as long; of those that jumped farther
+    than `most` [m] no more is known than where they are."""
+    grown = ahead * (waves - before)
     return waves + grown if np.abs(grown).max(initial=0.0) <= most else waves
 
 
