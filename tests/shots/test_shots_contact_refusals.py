@@ -16,6 +16,7 @@ from bunraku.cli import main
 from bunraku.contracts import InputError
 from bunraku.io import write_animation
 from bunraku.shots.prepare import prepare
+from bunraku.shots.shot import shown
 from bunraku.testing import sheet, survey_apart
 
 BALL = sphere((0, -0.1, 0), 0.1, 0.1)
@@ -79,7 +80,7 @@ def test_refused_in_one_sentence(
     before = sorted(tmp_path.rglob("*"))
     assert main(["run", str(path), "--threads", "1", "--progress", "plain"]) == 2
     (line,) = [one for one in capfd.readouterr().err.splitlines() if one.startswith("bunraku: ")]
-    assert line.startswith(f"bunraku: {path}: ") and said in line
+    assert line.startswith(f"bunraku: {shown(path)}: ") and said in line
     assert sorted(tmp_path.rglob("*")) == before
 
 
