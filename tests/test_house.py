@@ -55,11 +55,17 @@ def _tree(path: Path) -> ast.Module:
 
 
 @cache
+def _nodes(path: Path) -> list[ast.AST]:
+    """All that is in a file's tree: several tests look at it."""
+    return list(ast.walk(_tree(path)))
+
+
+@cache
 def _imports(path: Path) -> list[str]:
     """Dotted names of everything a file imports, relative ones resolved; functions' own imports included."""
     package = ["bunraku", *path.relative_to(SOURCE).parent.parts]
     found = []
-    for node in ast.walk(_tree(path)):
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -131,7 +137,7 @@ def test_libraries_do_not_print() -> None:
     """Library code logs; only the command line prints."""
     printing = []
     for path in _files():
-        for node in ast.walk(_tree(path)):
+        for node in _nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
                 printing.append(f"{_name(path)}:{node.lineno}")
     assert [place for place in printing if not place.startswith("cli/")] == []
@@ -168,7 +174,7 @@ def test_docstrings_speak_of_arguments_that_exist() -> None:
     strangers = [
         f"{_name(path)}:{node.lineno}: {named}"
         for path in _files()
-        for node in ast.walk(_tree(path))
+        for node in _nodes(path)
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         for named in _described(ast.get_docstring(node) or "") - _arguments(node)
     ]

@@ -23,6 +23,13 @@ from bunraku.scenes import box_mesh
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals")
 
 
+def _asked(address: str, path: str, method: str = "GET") -> Any:
+    base, token = address.split("?token=")
+    request = urllib.request.Request(base + path, method=method, headers={"X-Bunraku-Token": token})
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        return json.loads(reply.read())
+
+
 class Served:
     """A command that prints its page's address as a line of standard output."""
 
@@ -36,10 +43,7 @@ class Served:
         assert self.address.startswith("http://127.0.0.1:"), self.process.communicate()
 
     def ask(self, path: str, method: str = "GET") -> Any:
-        base, token = self.address.split("?token=")
-        request = urllib.request.Request(base + path, method=method, headers={"X-Bunraku-Token": token})
-        with urllib.request.urlopen(request, timeout=30) as reply:
-            return json.loads(reply.read())
+        return _asked(self.address, path, method)
 
     def wait_for(self, state: str) -> dict[str, Any]:
         until = time.monotonic() + 60
@@ -96,11 +100,10 @@ def test_a_killed_server_is_started_again_at_its_port(folder, bunraku, served):
     first.end(signal.SIGKILL)
     again = served("view", "takes/box/v001", "--no-open", "--port", port)
     assert again.address != first.address and again.ask("takes")["takes"][0]["ready"] == 6
+    code, out, err = bunraku("view", "takes/box/v001", "--no-open", "--port", port)  # where it is listening
+    assert code == 2 and out == "" and "cannot be listened at" in err and again.process.poll() is None
     code, _, err = Served.end(again)
     assert code == 0 and err == ""
-    occupied = served("view", "takes/box/v001", "--no-open", "--port", port)
-    code, out, err = bunraku("view", "takes/box/v001", "--no-open", "--port", port)
-    assert code == 2 and out == "" and "cannot be listened at" in err and occupied.process.poll() is None
 
 
 def test_a_run_is_watched_cancelled_and_looked_at_afterwards(folder, served):
@@ -115,13 +118,26 @@ def test_a_run_is_watched_cancelled_and_looked_at_afterwards(folder, served):
 
 
 def test_a_run_that_was_watched_is_served_when_it_is_over(folder, served):
+    """And what is noticed then is told as during it."""
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
     assert run.wait_for("finished")["ready"] == 6
-    code, out, _ = run.end()
-    assert code == 0 and "Direction met on all 6 frames" in out
-    again = served("run", "box.toml", "--resume", "--view", "--no-open")  # finished already: nothing to watch but it
-    assert again.ask("takes")["takes"][0]["state"] == "finished"
-    assert again.end()[0] == 0
+    assert any("Direction met on all 6 frames" in line for line in _over(run))
+    frames = folder.path / "takes/box/v001/frames"
+    (frames / "frame_000003.bkframe").write_bytes(b"")
+    (frames / "frame_000005.bkframe").unlink()  # so that they are counted again
+    assert run.ask("takes/0/news")["ready"] == 3
+    code, _, err = run.end()
+    assert code == 0 and err.splitlines()[-1].startswith("warning: ") and "is damaged" in err
+
+
+def test_what_is_finished_already_is_served_at_once(folder, bunraku, monkeypatch: pytest.MonkeyPatch):
+    """There is nothing to watch but the take."""
+    seen: list[Any] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: seen.append(_asked(address, "takes")))
+    monkeypatch.setattr("bunraku.cli.viewing.wait_for_ctrl_c", lambda: _until(lambda: bool(seen)))
+    assert bunraku("run", "box.toml")[0] == 0
+    assert bunraku("run", "box.toml", "--resume", "--view")[0] == 0
+    assert seen[0]["takes"][0]["state"] == "finished" and seen[0]["takes"][0]["ready"] == 6
 
 
 def test_a_watched_run_shows_its_bar_all_the_same(folder, bunraku, monkeypatch: pytest.MonkeyPatch):
@@ -181,12 +197,14 @@ def _until(come: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _over(run: Served) -> None:
-    """Wait until the run has told of its end and only serves."""
+def _over(run: Served) -> list[str]:
+    """Wait until the run has told of its end and only serves; what it told."""
     assert run.process.stdout is not None
-    while "report.json" not in run.process.stdout.readline():
-        pass
+    told = [run.process.stdout.readline()]
+    while "report.json" not in told[-1]:
+        told.append(run.process.stdout.readline())
     time.sleep(0.3)
+    return told
 
 
 @pytest.mark.parametrize(
@@ -217,17 +235,6 @@ def test_impatient_signals_spoil_no_exit_code(folder, served):
         time.sleep(0.002)
     _, err = run.process.communicate()
     assert run.process.returncode == 0 and "Traceback" not in err
-
-
-def test_what_is_noticed_after_a_run_is_told_as_during_it(folder, served):
-    run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
-    _over(run)
-    frames = folder.path / "takes/box/v001/frames"
-    (frames / "frame_000003.bkframe").write_bytes(b"")
-    (frames / "frame_000005.bkframe").unlink()  # so that they are counted again
-    assert run.ask("takes/0/news")["ready"] == 3
-    _, _, err = run.end()
-    assert err.splitlines()[-1].startswith("warning: ") and "is damaged" in err
 
 
 def test_a_browser_that_returns_only_when_it_is_closed_hinders_no_run(folder, served, monkeypatch):

@@ -300,11 +300,11 @@ def test_seams_of_what_is_too_tight_stay_open_until_they_may_press(caplog: pytes
 
 @pytest.mark.slow
 def test_a_tunic_is_sewn_around_a_mannequin_and_danced_in() -> None:
-    frames, edge = 30, 0.05
+    frames, rate, edge = 13, 12.0, 0.05
     shell, pairs = tunic_panels(edge)
-    body = dancing_mannequin(frames, edge=edge)
+    body = dancing_mannequin(frames, rate, edge)
     take = track(
-        still_panels(frames, edge=edge), shell, None, material=CLOTH, seams=Seam(pairs),
+        still_panels(frames, rate, edge), shell, None, material=CLOTH, seams=Seam(pairs),
         contact=Contact(obstacles=[body]), threads=1, tolerance=4e-4,
     )  # fmt: skip
     _check_sewn(take, shell, pairs, [Obstacle(body.mesh, body.at)])

@@ -70,7 +70,7 @@ def test_exact_keys_that_do_not_grant_each_other_are_said_so() -> None:
 
 
 def test_no_admissible_motion_takes_less_force_than_one_through_exact_keys() -> None:
-    """1,000 perturbations, each brought back to the keys: the energy alone, ½ ∫ f²."""
+    """200 perturbations, each brought back to the keys: the energy alone, ½ ∫ f²."""
     keys = [Key(0.4, TOP[:2], BLOCK.rest[TOP[:2]] + [0.15, -0.05, 0.1], weight=np.inf),
             Key(0.7, None, velocities=(0.4, 0.0, 0.1), weight=np.inf)]  # fmt: skip
     motion = block(*keys)
@@ -81,7 +81,7 @@ def test_no_admissible_motion_takes_less_force_than_one_through_exact_keys() -> 
     unit = 1.0 / np.sqrt(np.diagonal(problem.squares.hessian))
     assert np.abs(along * unit).max() < 1e-6 * np.sqrt(best.value)  # first-order optimality
     count = 0
-    for k in range(1000):
+    for k in range(200):
         z = best.z + 10.0 ** rng.uniform(-5, 0) * unit * rng.normal(size=len(best.z))
         for _ in range(6):
             there = problem.squares.at(z)
@@ -90,7 +90,7 @@ def test_no_admissible_motion_takes_less_force_than_one_through_exact_keys() -> 
         if np.abs(there.missed).max() < 1e-10:
             count += 1
             assert there.value >= best.value * (1 - 1e-9), k
-    assert count > 900
+    assert count > 180
 
 
 def _at_rest(modes: int) -> Ends:

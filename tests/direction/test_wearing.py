@@ -87,7 +87,8 @@ def about(faces: Integers, x: Points, then: Points, count: int) -> Flags:
     """(f,) faces that are in the box of the first `count` points on the straight way from x to then (n, 3)."""
     low, high = np.minimum(x, then), np.maximum(x, then)
     start, end = low[:count].min(axis=0), high[:count].max(axis=0)
-    return np.asarray(((high[faces].max(axis=1) >= start) & (low[faces].min(axis=1) <= end)).all(axis=1))
+    away = np.stack([high < start, low > end])  # a face is not in it whose corners are all beyond the same side
+    return np.asarray(~(away[:, faces[:, 0]] & away[:, faces[:, 1]] & away[:, faces[:, 2]]).any(axis=(0, 2)))
 
 
 def free(faces: Integers, caught: Integers) -> Flags:
@@ -117,7 +118,7 @@ def kick(samples: list[int]) -> tuple[Obstacle, Vector]:
     return Obstacle(some.mesh, some.at, "body"), times
 
 
-THROUGH = [0, 7, 14, 19, 22]
+THROUGH = [0, 10, 19]
 
 
 def test_a_shirt_is_carried_into_a_kick() -> None:
@@ -131,7 +132,7 @@ def test_a_shirt_is_carried_into_a_kick() -> None:
 
 def test_a_dress_is_carried_into_a_kick() -> None:
     """1,129 vertices with sleeves to below the elbows; the legs kick below its skirt."""
-    body, times = kick(THROUGH[:-1])
+    body, times = kick(THROUGH)
     shot = Shot.of(dress(0.0205, 0.05, (0.0, 1.28, -0.05), ARMS), body, times, 4)
     shot.check()
     check_carried(shot)

@@ -194,9 +194,9 @@ def test_a_start_says_which_turn_is_meant() -> None:
 
 def test_a_step_that_goes_too_far_is_shortened_and_a_bad_start_is_no_end() -> None:
     """From rest to a bar bent by a radian: one pose takes shorter steps, another only its own first guess."""
-    given = bar(True)
+    given = bar(True, (3, 2, 2))  # where nothing is found as much as that is tried, which takes long on larger ones
     still = np.zeros(given.mesh.rest.shape)
-    near, far = (given.modes.displacements(given.pose(1.0, seed)) for seed in (1, 0))
+    near, far = (given.modes.displacements(given.pose(1.0, seed)) for seed in (3, 2))
     reached = unwarp._newton(given.warp, given.warp.displacements(near), still)
     assert reached.outcome is Outcome.CONVERGED and reached.value == pytest.approx(near, abs=1e-8)
     assert not unwarp._newton(given.warp, given.warp.displacements(far), still).outcome.usable

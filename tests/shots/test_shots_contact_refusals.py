@@ -16,6 +16,7 @@ from bunraku.cli import main
 from bunraku.contracts import InputError
 from bunraku.io import write_animation
 from bunraku.shots.prepare import prepare
+from bunraku.shots.shot import shown
 from bunraku.testing import sheet, survey_apart
 
 BALL = sphere((0, -0.1, 0), 0.1, 0.1)
@@ -73,14 +74,13 @@ FLOOR, HERO = _source(plane={}), _source(file="hero.usda")
     ],
 )  # fmt: skip
 def test_refused_in_one_sentence(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, told: dict[str, Any], said: str
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], told: dict[str, Any], said: str
 ) -> None:
     path = _shot(tmp_path, **told)
-    monkeypatch.chdir(tmp_path)  # files are named from here
     before = sorted(tmp_path.rglob("*"))
     assert main(["run", str(path), "--threads", "1", "--progress", "plain"]) == 2
     (line,) = [one for one in capfd.readouterr().err.splitlines() if one.startswith("bunraku: ")]
-    assert line.startswith(f"bunraku: {path.name}: ") and said in line
+    assert line.startswith(f"bunraku: {shown(path)}: ") and said in line
     assert sorted(tmp_path.rglob("*")) == before
 
 

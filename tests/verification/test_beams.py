@@ -1,4 +1,5 @@
-"""Bars of tetrahedra against beam theory (`beams.py` says how they are held and measured)."""
+"""Bars of tetrahedra against beam theory (`beams.py` says how they are held and measured). On the finest meshes, of
+131,712 tetrahedra, `claims.py` holds sag and order."""
 
 from __future__ import annotations
 
@@ -34,17 +35,6 @@ def test_sag_of_two_meshes_extrapolates_to_timoshenko(law: SolidLaw) -> None:
     coarse, fine = sag(4, law) / beam_sag(), sag(8, law) / beam_sag()
     assert 0.8 < coarse < 0.9 < fine < 1.0
     assert extrapolated(coarse, fine) == pytest.approx(1.0, abs=0.03)
-
-
-@pytest.mark.slow
-def test_sag_converges_and_is_within_three_percent_on_the_finest_mesh() -> None:
-    """14 cells across: 131,712 tetrahedra. What stays is the wall, which holds the bar's width as well (ν = 0.3)."""
-    found = {n: sag(n) / beam_sag() for n in (3, 7, 14)}
-    assert found[14] == pytest.approx(1.0, abs=0.03)
-    limit = extrapolated(found[7], found[14])
-    assert limit == pytest.approx(1.0, abs=0.02)
-    order = np.log((limit - found[3]) / (limit - found[7])) / np.log(7 / 3)
-    assert 1.6 < order < 2.2
 
 
 @pytest.mark.slow

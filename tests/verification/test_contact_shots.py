@@ -248,11 +248,13 @@ def violent(seed: int, frames: int = 60) -> Animation:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_violent_guides(seed: int) -> None:
-    """Sixty frames each: no failure, nothing crosses, what did not give way is met. Most on coarse shells, for time."""
-    guide = violent(seed)
+    """No failure, nothing crosses, what did not give way is met. For time, one on a finer shell, another for sixty
+    frames, all others on coarse shells for 24, by when they have been thrown to three places."""
+    whole, many = violent(seed), 60 if seed == 1 else 24
+    guide = Animation(whole.mesh, whole.times[:many], whole.points[:many])
     shell, tests = bk.hierarchy(guide.mesh, levels=2 if seed == 0 else 1)
     shot = shoot(guide, shell, tests, Contact(thickness=1e-3))
-    assert len(shot.frames) == 60
+    assert len(shot.frames) == many
     assert clean(shot)
     assert shot.gave_way.any()
     assert missed_unyielded(shot) <= MET
@@ -291,8 +293,8 @@ def test_what_holds_itself_up_does_not_stop_an_obstacle() -> None:
 
 def test_the_same_shot_gives_the_same_bytes() -> None:
     """Run twice, and carried on from its middle."""
-    guide = violent(3, frames=13)
-    shell, tests = bk.hierarchy(guide.mesh, levels=2)
+    guide = violent(3, frames=7)
+    shell, tests = bk.hierarchy(guide.mesh, levels=1)
     contact = Contact(
         thickness=1e-3,
         obstacles=[sphere([0.2, 0.2, -0.3], 0.2, 0.06), Plane(np.array([0.0, -0.4, 0.0]), np.array([0.0, 1.0, 0.0]))],
@@ -304,6 +306,6 @@ def test_the_same_shot_gives_the_same_bytes() -> None:
     first, second = list(job().frames()), list(job().frames())
     digests = [hashlib.sha256(b"".join(f.points.tobytes() for f in run)).hexdigest() for run in (first, second)]
     assert digests[0] == digests[1]
-    resumed = list(job().frames(after=first[6]))
-    assert all(np.array_equal(a.points, b.points) for a, b in zip(first[7:], resumed, strict=True))
+    resumed = list(job().frames(after=first[3]))
+    assert all(np.array_equal(a.points, b.points) for a, b in zip(first[4:], resumed, strict=True))
     assert max(frame.report["pairs"] for frame in first) > 100

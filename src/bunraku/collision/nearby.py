@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numba
 import numpy as np
 
-from bunraku.contracts import Array, Flags, Integers, Points, Vector
+from bunraku.contracts import Array, Flags, Integers, Points, Vector, alike
 
 from .toolkit import Near, Pairing
 
@@ -82,9 +82,7 @@ class Nearby:
         cell = max(float((end - start).max()), 1e-12) / CELLS
         taken = np.zeros(tuple(((end - start) / cell).astype(np.int64) + 1), dtype=np.bool_)
         _mark((own[0] - start) / cell, (own[1] - start) / cell, taken)
-        return _marked(
-            (low[self._faces].min(axis=1) - start) / cell, (high[self._faces].max(axis=1) - start) / cell, taken
-        )
+        return _marked(np.ascontiguousarray(low), np.ascontiguousarray(high), alike(self._faces), start, cell, taken)
 
 
 @numba.njit(cache=True)
@@ -98,16 +96,29 @@ def _mark(low: Array, high: Array, cells: Flags) -> None:
 
 
 @numba.njit(cache=True, parallel=True)
-def _marked(low: Array, high: Array, cells: Flags) -> Flags:
-    """(m,) boxes from low to high (m, 3), in cells, that have a part of a marked one."""
-    out = np.zeros(len(low), dtype=np.bool_)
-    for k in numba.prange(len(low)):
-        first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)
-        for i in range(3):
-            first[i] = int(max(0.0, min(np.floor(low[k, i]), float(cells.shape[i]))))
-            last[i] = int(max(-1.0, min(np.floor(high[k, i]), float(cells.shape[i] - 1))))
-        for a in range(first[0], last[0] + 1):
-            for b in range(first[1], last[1] + 1):
-                for c in range(first[2], last[2] + 1):
-                    out[k] |= cells[a, b, c]
+def _marked(low: Array, high: Array, faces: Integers, start: Array, cell: float, cells: Flags) -> Flags:
+    """(f,) faces with corners between low and high (n, 3) that have a part of a marked cell."""
+    out = np.zeros(len(faces), dtype=np.bool_)
+    for k in numba.prange(len(faces)):
+        out[k] = _in_marked(low, high, faces[np.int64(k)], start, cell, cells)
     return out
+
+
+@numba.njit(cache=True)
+def _in_marked(low: Array, high: Array, face: Integers, start: Array, cell: float, cells: Flags) -> bool:
+    """Whether the box of a face (3,) has a part of a marked cell."""
+    a, b, c = face
+    first, last = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    for i in range(3):
+        least = (min(low[a, i], low[b, i], low[c, i]) - start[i]) / cell
+        most = (max(high[a, i], high[b, i], high[c, i]) - start[i]) / cell
+        first[i] = int(max(0.0, min(np.floor(least), float(cells.shape[i]))))
+        last[i] = int(max(-1.0, min(np.floor(most), float(cells.shape[i] - 1))))
+        if first[i] > last[i]:
+            return False
+    for i in range(first[0], last[0] + 1):
+        for j in range(first[1], last[1] + 1):
+            for k in range(first[2], last[2] + 1):
+                if cells[i, j, k]:
+                    return True
+    return False

@@ -42,9 +42,9 @@ def blocks(mesh: TriMesh, across: int) -> Integers:
     return j * across + i
 
 
-def uneven(threads: int | None = None) -> Study:
+def uneven(threads: int | None = None, guide: Animation | None = None) -> Study:
     """Figure 5: even regions; then coarse ones on the left half, fine ones on the right."""
-    guide = shortening()
+    guide = guide or shortening()
     mesh = guide.mesh
     left_vertices = mesh.rest[:, 0] < 0
     left = np.all(mesh.rest[mesh.faces, 0] <= 0, axis=1)
@@ -57,9 +57,9 @@ def uneven(threads: int | None = None) -> Study:
     return Study(tuple(panels), ("wavelength left m", "wavelength right m"), tuple(rows), (3, 9, 18, 36))
 
 
-def resolution(threads: int | None = None, counts: tuple[int, ...] = COUNTS, vertices: int = 65) -> Study:
+def resolution(threads: int | None = None, counts: tuple[int, ...] = COUNTS, guide: Animation | None = None) -> Study:
     """Figure 6: more regions hold the sheet closer to the guide and make its wrinkles finer."""
-    guide = shortening(vertices)
+    guide = guide or shortening(vertices=65)
     rows, panels = [], [Panel("guide", guide, is_guide=True)]
     for count in counts:
         take = _folded(guide, blocks(guide.mesh, round(np.sqrt(count))), threads)
