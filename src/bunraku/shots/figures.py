@@ -176,7 +176,7 @@ FIGURES: dict[str, Figure] = {
     ),
     "puppet": Figure(
         "a jelly puppet's leap is planned, its landing squashed by hand, then a cape and a skin are put on it",
-        puppet_study, (-0.5, -0.24, -1.0), size=(300, 330), ground=0.0, style=dyed(JELLY, sheen=0.4),
+        puppet_study, (-0.5, -0.24, -1.0), size=(320, 400), ground=0.0, follows=True, style=dyed(JELLY, sheen=0.4),
     ),
     "plan9": Figure(
         "one setup, planned for what is seen, for what is linear, and for what is linear and warped afterwards",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bunraku.contracts import InputError, OutputError
+from bunraku.contracts import InputError, OutputError, PhysicsStopped
 
 from .events import Event, Remarked
 from .kinds import joined
@@ -71,23 +71,23 @@ def rehearse_stages(
     """What a run would do, a line each; writes nothing. A stage that is fed by one that would be made anew is checked
     as far as its own file and settings tell."""
     lines, there = [], dict[str, Path]()
-    for name, stage in stages.stages.items():
+    names = list(stages.stages)
+    for k, (name, stage) in enumerate(stages.stages.items()):
         waiting = [one for one in stage.feeds if one not in there]
         if waiting:
             lines.append(f"{name}: would be made after {joined(waiting)}, and is checked against that then")
             continue
-        shot = _fed_shot(stage, there, out, preview=True)
-        prepared = prepare(shot, frames, keeping=False, threads=threads)
-        take = same_take(prepared, finished=True)
-        if take is None:
-            why = why_anew(prepared)
-            lines += [
-                f"{name}: would be made" + (f": {why}" if why else ""),
-                *(f"  {line}" for line in dry_run(shot, frames=frames, threads=threads)),
-            ]
-        else:
-            there[name] = take.path
-            lines.append(f"{name}: unchanged, {take.version}")
+        with _told_of(name, list(there), names[k + 1 :], lambda event: None):
+            shot = _fed_shot(stage, there, out, preview=True)
+            prepared = prepare(shot, frames, keeping=False, threads=threads)
+            take = same_take(prepared, finished=True)
+            if take is None:
+                why = why_anew(prepared)
+                lines.append(f"{name}: would be made" + (f": {why}" if why else ""))
+                lines += [f"  {line}" for line in dry_run(shot, frames=frames, threads=threads)]
+            else:
+                there[name] = take.path
+                lines.append(f"{name}: unchanged, {take.version}")
     return lines
 
 
@@ -108,7 +108,7 @@ def _told_of(
     except KeyboardInterrupt:
         tell(Remarked(ending(name, list(done), left, how="was interrupted")))
         raise
-    except (InputError, OutputError) as error:
+    except (InputError, OutputError, PhysicsStopped) as error:
         raise type(error)(f"{error}\n{ending(name, list(done), left)}") from error
 
 

@@ -21,7 +21,7 @@ from .stage_run import run_stages
 from .timings import Timings
 
 _TITLES = {"jump": "planned", "land": "landed by hand", "coat": "in its cape", "skin": "in its skin"}
-_MOMENTS = (0, 8, 11, 17, 22, 24, 26, 28, 37)
+_MOMENTS = (0, 8, 11, 17, 22, 25, 27, 37)
 _CLOTH = (0.16, 0.27, 0.52)
 JELLY = (0.80, 0.20, 0.30)
 
