@@ -20,6 +20,8 @@ from bunraku.cli.performance import Performance
 from bunraku.contracts import InputError, Outcome, Solution, State
 from bunraku.dynamics import ImplicitEuler
 from bunraku.shots import Event, FrameDone, StagesResult, Started, read_shot, read_shot_or_stages, rehearse_stages
+from bunraku.shots.prepare import prepare
+from bunraku.shots.provenance import settings as made_of
 
 _PLAN = planned_bar.bar(keys=[{"frame": 2, "region": "head", "move": [0.1, 0.0, 0.0]}], free=True)
 _HEAD_DOWN = [{"region": "foot"}, {"region": "head", "move": [0.0, -0.1, 0.0]}]
@@ -225,6 +227,18 @@ def test_why_a_stage_is_made_anew_is_told(made: tuple[Path, StagesResult], capsy
     told = capsys.readouterr().out.splitlines()
     why = "object.bar.keys[1].grips[1].move was [0.0, -0.1"  # or -0.12, where another test was before
     assert told[1].startswith("land: would be made: since v00") and why in told[1] and "is [0.0, -0.07, 0.0]" in told[1]
+
+
+def test_a_stage_is_made_of_the_same_as_its_shot_alone(made: tuple[Path, StagesResult]) -> None:
+    folder, _ = made
+
+    def apart(stage: dict[str, Any]) -> None:
+        stage["coat"]["object"]["bar"] = {"role": "obstacle", "source": {"stage": "land"}}
+        stage["coat"]["physics"] = {"contact": True}
+
+    shot = bk.read_stages(written(folder, apart)).stages["coat"].shot({"land": "figure-land/v001"})
+    shot.write(folder / "alone.toml")
+    assert made_of(prepare(shot)) == made_of(prepare(read_shot(folder / "alone.toml")))
 
 
 def test_frames_and_a_folder_of_takes_can_be_told(bar: Path) -> None:

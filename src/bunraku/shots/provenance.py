@@ -32,7 +32,8 @@ def settings(prepared: Prepared) -> dict[str, Any]:
         del one["file"]
     inputs: dict[str, list[str]] = {}
     for one in prepared.inputs:
-        inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)
+        key = one.key.removeprefix(f"{prepared.shot.within}.")  # the shot of a stage is the same without its file
+        inputs.setdefault(f"{key} (its file)", []).append(one.sha256)
     prims = {f"{name} (its prim)": prim for name, prim in prepared.contact.prims.items()}
     return _plain(
         {**resolved, "inputs": inputs, "prim": ", ".join(one.clip.prim_path for one in prepared.written), **prims}
