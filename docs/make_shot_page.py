@@ -43,6 +43,8 @@ outside their range they hold, and through a preroll they go from their rest sha
 With contact nothing passes through anything. Where the guide asks for that, it yields there, and the report names the
 regions, the frames and the distance; `--strict` counts them as missed direction.
 
+A file may hold several shots that feed each other, `[stage.NAME]` each: see [several hands, one figure](stages.md).
+
 | key | meaning | default | allowed |
 |---|---|---|---|
 """

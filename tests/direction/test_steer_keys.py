@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from steered import BAR, JELLY, LEFT, RIGHT, run, twisted
 
-from bunraku.contracts import Array
+from bunraku.contracts import Array, Outcome, PhysicsStopped, Solution, State
 from bunraku.direction import Pin
-from bunraku.direction.steer import Body, KeyShape, approach
+from bunraku.direction.steer import Body, KeyShape, approach, interpolate
 from bunraku.direction.steer.interpolate import transition
 from bunraku.direction.steer.lead import led
 from bunraku.direction.steer.rigid import aligned, shape_distance
@@ -189,3 +189,21 @@ def test_a_key_that_is_the_shape_before_is_passed_on_its_own_frame() -> None:
     same, other = approach.approaches(times, distance, [10 / 24, 20 / 24], [0.0, 0.5], 1.0, 24.0)
     assert same.frames == 0.0 and "on its frame" in str(same)
     assert abs(other.frames) < 0.1
+
+
+def test_the_last_and_smallest_of_halved_steps_between_keys_counts() -> None:
+    class Reluctant:
+        """Takes no step until it is halved so often."""
+
+        def __init__(self, halved: int) -> None:
+            self.left = halved
+
+        def step(self, state: State, dt: float) -> Solution[State]:
+            self.left -= 1
+            return Solution(state, Outcome.CONVERGED if self.left < 0 else Outcome.NOT_CONVERGED)
+
+    state = State(0.0, np.zeros(3), np.zeros(3))
+    most = interpolate._MOST_HALVINGS
+    assert interpolate._step(Reluctant(most), state, 1.0) is state  # type: ignore[arg-type]
+    with pytest.raises(PhysicsStopped, match="no way was found"):
+        interpolate._step(Reluctant(most + 1), state, 1.0)  # type: ignore[arg-type]

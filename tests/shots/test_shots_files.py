@@ -14,7 +14,7 @@ import pytest
 import tomli_w
 
 from bunraku.contracts import InputError
-from bunraku.geometry import COLOUR, UV, Attribute, Scope, Subset, Surface
+from bunraku.geometry import COLOUR, UV, Attribute, Scope, Subset, Surface, TriMesh
 from bunraku.io import Sample, read_poses, read_surface, write_frames, write_mesh
 from bunraku.shots import contents, read_shot
 from bunraku.shots.prepare import prepare
@@ -227,3 +227,27 @@ def Xform "car" {{
     (tmp_path / "flag.toml").write_text(tomli_w.dumps(text))
     result = read_shot(tmp_path / "flag.toml").run()
     assert result.report.met and result.report.measured.frames.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_a_mesh_of_its_own_has_what_is_painted_on_it(guide: Path, tmp_path: Path) -> None:
+    """Regions that are directed, below zero where it is free, and a part to pin, where the guide has neither."""
+    inner = np.array([[0.1, 0.1, 0.0], [0.9, 0.1, 0.0], [0.9, 0.3, 0.0], [0.1, 0.3, 0.0]])
+    painted = (
+        Attribute("held", Scope.POINT, np.array([3, 3, -1, -1], dtype=np.int32)),
+        Attribute("collar", Scope.POINT, np.array([1, 0, 0, 0], dtype=np.float32)),
+    )
+    mesh = replace(Surface.of(TriMesh(inner, np.array([[0, 1, 2], [0, 2, 3]]))), attributes=painted)
+    write_mesh(tmp_path / "fine.usda", mesh)
+    told = {"file": "fine.usda"}
+    path = shot(
+        tmp_path, formats=["usdc"], mesh=told, track={"method": "painted", "regions": "held"},
+        regions={"collar": {"painted": "collar"}}, pins=[{"region": "collar", "to": "guide"}],
+    )  # fmt: skip
+    prepared = prepare(read_shot(path))
+    assert prepared.region_names == ("held 3",) and prepared.pins[0].vertices == [0]
+    assert np.flatnonzero(prepared.functions.toarray()[0]).tolist() == [0, 1]  # type: ignore[union-attr]
+    wrong = shot(
+        tmp_path, formats=["usdc"], mesh=told, regions={"cuff": {"painted": "cuff"}}, pins=[{"region": "cuff"}]
+    )
+    with pytest.raises(InputError, match=r"coat\.regions\.cuff\.painted: the surface has no such part \(got 'cuff'\)"):
+        prepare(read_shot(wrong))

@@ -12,6 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bunraku as bk
+from bunraku.contracts import InputError
 from bunraku.direction import Pin
 from bunraku.geometry import TetMesh, tet_bar
 from bunraku.io import packed, read_arrays, write_mesh
@@ -168,3 +169,24 @@ def test_tetrahedra_that_were_damaged_are_refused(shot) -> None:
             open_take(folder)
         still.write_bytes(whole)
     assert open_take(folder).scene.solids
+
+
+def test_a_path_of_a_take_is_followed_on_the_frames_that_are_told(shot) -> None:
+    shot(pins=[{"region": "left"}]).run(threads=1)
+    path = prepare_body(shot("again", path=[{"take": "droop/v001", "frames": [5, 9]}])).bodies[0].paths[0]
+    np.testing.assert_allclose(path.times, np.arange(2, 7) / RATE, atol=1e-12)  # the body is free before and after
+    with pytest.raises(InputError, match=r"path\[0\].frames: a path ends after it begins \(got \[9, 5\]\)"):
+        shot("again", path=[{"take": "droop/v001", "frames": [9, 5]}])
+    with pytest.raises(InputError, match=r"path\[0\].frames: is for a file or a take; try: rows on these frames"):
+        shot("again", path=[{"points": [[3, 0, 0, 0]], "frames": [5, 9]}])
+    with pytest.raises(InputError, match=r"path\[0\]: frames: has fewer than two samples.*frames from 3 to 15"):
+        prepare_body(shot("again", path=[{"take": "droop/v001", "frames": [15, 20]}]))
+
+
+def test_a_part_of_the_same_body_goes_as_that_part_did(shot) -> None:
+    """And not as the whole, whose middle is elsewhere: the part that was held stays where it was."""
+    shot(pins=[{"region": "left"}]).run(threads=1)
+    prepared = prepare_body(shot("again", path=[{"take": "droop/v001", "region": "left"}]))
+    way = prepared.bodies[0].paths[0].points + prepared.origin
+    held = THIN.rest[THIN.rest[:, 0] < 1e-9]
+    assert np.ptp(way, axis=0).max() < 1e-9 and np.abs(way[0] - held.mean(axis=0)).max() < 0.01

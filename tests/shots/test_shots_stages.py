@@ -16,9 +16,12 @@ from soft_bar import FOAM, SKIN
 
 import bunraku as bk
 from bunraku.cli import main
+from bunraku.cli.performance import Performance
 from bunraku.contracts import InputError, Outcome, Solution, State
 from bunraku.dynamics import ImplicitEuler
-from bunraku.shots import Event, FrameDone, StagesResult, read_shot, read_shot_or_stages, rehearse_stages
+from bunraku.shots import Event, FrameDone, StagesResult, Started, read_shot, read_shot_or_stages, rehearse_stages
+from bunraku.shots.prepare import prepare
+from bunraku.shots.provenance import settings as made_of
 
 _PLAN = planned_bar.bar(keys=[{"frame": 2, "region": "head", "move": [0.1, 0.0, 0.0]}], free=True)
 _HEAD_DOWN = [{"region": "foot"}, {"region": "head", "move": [0.0, -0.1, 0.0]}]
@@ -157,7 +160,7 @@ def test_a_stage_that_fails_ends_the_run_in_one_sentence(bar: Path, capsys: pyte
         stage["land"]["object"]["bar"]["keys"][0]["at"] = 99
 
     assert main(["run", str(written(bar, missing)), "--threads", "1", "--progress", "plain"]) == 2
-    *_, why, ending, _ = capsys.readouterr().err.splitlines()
+    *_, why, ending = capsys.readouterr().err.splitlines()  # what was done is finished: there is nothing to resume
     assert "figure.toml: stage.land.object.bar.keys[0]" in why
     assert ending == "bunraku: stage land failed; not run: coat, skin; done before it: jump"
 
@@ -192,6 +195,50 @@ def test_an_interrupted_stage_is_carried_on(bar: Path) -> None:
     result = run(bar, resume=True)
     assert result.unchanged == ("jump",) and result.takes["land"].folder.name == "v001"
     assert result.made == ("land", "coat", "skin")
+
+
+def test_ctrl_c_tells_which_stage_it_met_and_how_to_go_on(
+    bar: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = Performance.tell
+
+    def interrupted(self: Performance, event: Event) -> None:
+        tell(self, event)
+        if isinstance(event, Started) and event.shot == "figure-land":
+            raise KeyboardInterrupt
+
+    path = str(written(bar))
+    monkeypatch.setattr(Performance, "tell", interrupted)
+    assert main(["run", path, "--threads", "1", "--progress", "plain"]) == 130
+    *_, which, how, again = capsys.readouterr().err.splitlines()
+    assert which == "stage land was interrupted; not run: coat, skin; done before it: jump"
+    assert how == "bunraku: interrupted before a take's first frame; finished takes are kept"
+    assert again == f"bunraku: carry on with: bunraku run {path} --resume"
+    assert not list((bar / "takes/figure-land").glob("v*"))
+
+
+def test_why_a_stage_is_made_anew_is_told(made: tuple[Path, StagesResult], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _ = made
+
+    def deeper(stage: dict[str, Any]) -> None:
+        stage["land"]["object"]["bar"]["keys"][1]["grips"][1]["move"] = [0.0, -0.07, 0.0]
+
+    assert main(["run", str(written(folder, deeper)), "--threads", "1", "--dry-run"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    why = "object.bar.keys[1].grips[1].move was [0.0, -0.1"  # or -0.12, where another test was before
+    assert told[1].startswith("land: would be made: since v00") and why in told[1] and "is [0.0, -0.07, 0.0]" in told[1]
+
+
+def test_a_stage_is_made_of_the_same_as_its_shot_alone(made: tuple[Path, StagesResult]) -> None:
+    folder, _ = made
+
+    def apart(stage: dict[str, Any]) -> None:
+        stage["coat"]["object"]["bar"] = {"role": "obstacle", "source": {"stage": "land"}}
+        stage["coat"]["physics"] = {"contact": True}
+
+    shot = bk.read_stages(written(folder, apart)).stages["coat"].shot({"land": "figure-land/v001"})
+    shot.write(folder / "alone.toml")
+    assert made_of(prepare(shot)) == made_of(prepare(read_shot(folder / "alone.toml")))
 
 
 def test_frames_and_a_folder_of_takes_can_be_told(bar: Path) -> None:
@@ -252,3 +299,23 @@ def test_circles_and_tables_that_are_none_are_refused(bar: Path) -> None:
     with pytest.raises(InputError, match=r"stage: stages are several shots; allowed: one shot; try: bunraku run"):
         read_shot(written(bar))
     assert isinstance(read_shot_or_stages(written(bar)), bk.Stages)
+
+
+def test_what_stages_have_of_each_other_must_fit(bar: Path) -> None:
+    def change(stage: dict[str, Any]) -> None:
+        stage["land"]["shot"] = {"rate": 30}
+        stage["coat"]["object"]["coat"]["guide"]["stage"] = "land/horse"
+
+    assert refusal(bar, change).splitlines() == [
+        "figure.toml: stage.coat.object.coat.guide.stage: the stage makes no such object (got 'land/horse'); allowed: "
+        "land/bar",
+        "figure.toml: stage.land.shot.rate: is not that of stage jump, which feeds it (got 30); allowed: 24 frames/s; "
+        "try: one rate in [shot] of the file",
+    ]
+
+    def another(stage: dict[str, Any]) -> None:
+        stage["land"]["object"]["twin"] = stage["land"]["object"]["bar"]
+
+    assert "the stage makes several objects (got 'land'); allowed: land/bar, land/twin" in refusal(bar, another)
+    with pytest.raises(InputError, match=r"^my bar!.toml: shot.name: names the takes of all stages.*name in \[shot\]$"):
+        bk.Stages.of(FIGURE, folder=bar, source=Path("my bar!.toml"))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bunraku import shots
 
+from . import stages
 from .command import Command
 from .performance import DONE, Performance, add_options
 from .run import resume_command, without_preview
@@ -28,6 +29,7 @@ examples:
   bunraku demo box --out look  everything in the folder ./look
   bunraku demo jelly           an elastic body with key shapes and a path
   bunraku demo twist           a motion planned from two keys
+  bunraku demo puppet          planned, steered, in a cape, in a skin: four stages in one file
   bunraku demo bag --mocap backflip.bvh   the bag driven by motion capture
 """
 
@@ -56,18 +58,30 @@ def _work(args: argparse.Namespace, performance: Performance, viewing: Viewing) 
         return DONE
     shots.check_demo(args.name)
     if args.out is None:
-        shot = shots.write_demo(args.name, Path(_FOLDER), args.mocap, args.up_axis)
-        return _make(args, shot, performance, viewing, None)
+        return _work_in(args, Path(_FOLDER), performance, viewing, None)
     folder = Path(args.out)
     shots.check_free(folder)
     made = not folder.exists()
     shots.make_folder(folder)
     try:
-        shot = shots.write_demo(args.name, folder, args.mocap, args.up_axis)
-        return _make(args, shot, performance, viewing, folder)
+        return _work_in(args, folder, performance, viewing, folder)
     except BaseException:
         _undo(folder, shots.demo_files(args.name, args.mocap), made)
         raise
+
+
+def _work_in(
+    args: argparse.Namespace, folder: Path, performance: Performance, viewing: Viewing, out: Path | None
+) -> int:  # fmt: skip
+    """Write the demo into a folder and make it. The takes of several shots always are in folders below it."""
+    if args.name not in shots.STAGE_DEMOS:
+        shot = shots.write_demo(args.name, folder, args.mocap, args.up_axis)
+        return _make(args, shot, performance, viewing, out)
+    found = shots.write_demo_stages(args.name, folder, args.mocap)
+    performance.again = resume_command(str(found.source), None, None)
+    code = stages.make(args, found, performance, viewing, out=None)
+    _invite(found.source, performance)
+    return code
 
 
 def _make(
@@ -80,13 +94,18 @@ def _make(
     )  # fmt: skip
     viewing.open(result.folder)
     code = performance.close(result, strict=args.strict)
-    performance.show.say(f"\nChange {shot.source} and run it again: {own_name()} run {shot.source}")
+    _invite(shot.source, performance)
     return code
+
+
+def _invite(source: Path | None, performance: Performance) -> None:
+    performance.show.say(f"\nChange {source} and run it again: {own_name()} run {source}")
 
 
 def _undo(folder: Path, files: tuple[str, ...], made: bool) -> None:
     """Take back the files of a demo that could not begin."""
-    if not (folder / "provenance.json").exists():
+    takes = (folder / "provenance.json", *folder.glob("takes/*/*/provenance.json"))
+    if not any(one.exists() for one in takes):
         for one in files:
             (folder / one).unlink(missing_ok=True)
         if made and not any(folder.iterdir()):

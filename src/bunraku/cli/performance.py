@@ -48,6 +48,9 @@ class Performance:
         self.ended_by_hand = False
         """whether Ctrl-C ended it"""
         self._started: shots.Started | None = None
+        """the take that is made; none before it begins and when it is finished"""
+        self.several = False
+        """whether it may make several takes, one after another"""
         self._insist: Callable[[], None] = lambda: None
         """interrupts where that was asked for and got lost"""
 
@@ -55,6 +58,8 @@ class Performance:
         """Remember where the take is, and show it."""
         if isinstance(event, shots.Started):
             self._started = event
+        if isinstance(event, shots.Finished):
+            self._started = None
         self.show.tell(event)
         if isinstance(event, shots.FrameDone):
             self._insist()
@@ -108,6 +113,8 @@ class Performance:
         if not self.again:  # a command that makes no take
             return how
         if self._started is None or not made:
+            if self.several:
+                return f"{how} before a take's first frame; finished takes are kept\ncarry on with: {self.again}"
             return f"{how} before the first frame; nothing was kept"
         return (
             f"{how}; {made} of {self._started.count} frames are kept in {self._started.folder}\n"

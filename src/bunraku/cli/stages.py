@@ -23,6 +23,7 @@ def make(
     out: str | Path | None, resume: bool = False, frames: tuple[int, int] | None = None,
 ) -> int:  # fmt: skip
     """Make the stages and tell of them; returns the exit code. The last one is viewed, where that is asked for."""
+    performance.several = True
     result = shots.run_stages(
         stages, out=out, resume=resume, frames=frames, threads=args.threads, progress=performance.tell,
         preview=not args.no_preview,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .demos import demo_files as demo_files
     from .demos import demo_titles as demo_titles
     from .demos import write_demo as write_demo
+    from .demos import write_demo_stages as write_demo_stages
     from .events import Event as Event
     from .events import Finished as Finished
     from .events import FrameDone as FrameDone
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .overlays import OverlayKind as OverlayKind
     from .overlays import Overlays as Overlays
     from .plan_demos import PLAN_DEMOS as PLAN_DEMOS
+    from .puppet_demo import STAGE_DEMOS as STAGE_DEMOS
     from .region_sheet import RegionSheet as RegionSheet
     from .rehearsal import dry_run as dry_run
     from .report import Report as Report

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import InputError, Integers, PhysicsStopped, Points, Vector, input_error
+from bunraku.contracts import Flags, InputError, Integers, PhysicsStopped, Points, Vector, input_error
 from bunraku.direction.steer import Grip, KeyShape, check_keys, fitted, pose
 from bunraku.geometry import Cage, Surface, TetMesh
 from bunraku.io import Outgoing, holds_tets_only, read_tets, survey
@@ -24,6 +24,7 @@ from .posed import read_posed
 from .told_way import told_way
 
 _MOSTLY = 0.5  # of what a node carries that must be in a region for the node to be in it
+_SAME_FRAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +146,22 @@ class Parts:
         """A path about the origin."""
         nodes = None if told.region is None else self.nodes(told.region, root)
         hold = "constraint" if told.hold == "constraint" else "compensation"
-        times, points, turns = told_way(told, self.rate, self.first, self.takes)
+        times, points, turns = told_way(told, self.rate, self.first, self.takes, (self.cage.body, nodes))
+        if told.frames is not None:
+            kept = self._between(told.frames, times)
+            times, points, turns = times[kept], points[kept], None if turns is None else turns[kept]
         return Way(times, points - self.origin, nodes, turns, hold)
+
+    def _between(self, frames: tuple[int, int], times: Vector) -> Flags:
+        """(t,) bool which samples of a path lie between two frames, both included."""
+        numbers = self.first + times * self.rate
+        kept = (numbers >= frames[0] - _SAME_FRAME) & (numbers <= frames[1] + _SAME_FRAME)
+        if kept.sum() < 2:
+            raise input_error(
+                "has fewer than two samples of the path", where="frames", got=list(frames),
+                allowed=f"frames from {numbers[0]:g} to {numbers[-1]:g}",
+            )  # fmt: skip
+        return kept
 
 
 def _same_tets(found: TetMesh, body: TetMesh, file: Path) -> Points:

@@ -37,6 +37,10 @@ _SAMPLE = ListOf(
     what="[frame, x, y, z], or [frame, x, y, z, a, b, c] with a turn of the body as axis times angle in degrees",
 )  # fmt: skip
 REGION = Text(allowed="the name of a region")
+PAINTED = Text(allowed="the name of a group, a subset, or an attribute of weights")
+PAINTED_DOC = (
+    "or what is painted on the surface: the points of a group or subset, or those where an attribute is above 0.5"
+)
 _HALF_TURN = 180.0 + 1e-6  # [°]
 
 
@@ -177,6 +181,11 @@ class PathTable(WayTable):
     """Where the body, or a part of it, goes."""
 
     region: str | None = key(REGION, "the part whose middle is directed", None, otherwise="the whole body")
+    frames: tuple[int, int] | None = key(
+        ListOf(Whole(-1_000_000_000), least=2, most=2, what="[first, last], whole numbers"),
+        "of a file or take: from which frame to which it is followed; before and after, the body is free", None,
+        otherwise="all it has",
+    )  # fmt: skip
     hold: str = key(
         Choice(HOLDS), "'constraint': the step is solved on the path, and the body reacts; 'compensation': the body is "
         "put back on the path after each step, the paper's way", "constraint",
@@ -187,6 +196,10 @@ class PathTable(WayTable):
         WayTable.check(self, given, place)
         if self.turns and self.region is not None:
             place.refuse("a path turns the whole body or nothing", got=f"region = '{self.region}'", remedy="two paths")
+        if self.frames is not None and "points" in given:
+            place.at("frames").refuse("is for a file or a take", remedy="rows on these frames alone")
+        if self.frames is not None and None not in self.frames and self.frames[1] <= self.frames[0]:
+            place.at("frames").refuse("a path ends after it begins", got=list(self.frames))
 
 
 def check_order(frames: Sequence[object], place: Place, what: str) -> None:
@@ -231,11 +244,7 @@ class BodyRegion:
     vertices: tuple[int, ...] | None = key(
         VERTICES, "the region's points; of the tetrahedra those nodes that carry them", None
     )
-    painted: str | None = key(
-        Text(allowed="the name of a group, a subset, or an attribute of weights"),
-        "or what is painted on the surface: the points of a group or subset, or those where an attribute is above 0.5",
-        None,
-    )  # fmt: skip
+    painted: str | None = key(PAINTED, PAINTED_DOC, None)
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Numbers or a name."""

@@ -17,7 +17,9 @@ from .body_demos import BODY_DEMOS, body_demo_files, write_body_demo
 from .findings import nearest
 from .looks import BAG_LOOKS, REGIONS, WALKER_LOOKS, Demo, dyed
 from .plan_demos import PLAN_DEMOS, plan_demo_files, write_plan_demo
+from .puppet_demo import STAGE_DEMOS, stage_demo_files, write_stage_demo
 from .shot import Shot, read_shot
+from .stages import Stages, read_stages
 from .wrinkle_demos import WRINKLE_DEMOS, wrinkle_demo_files, write_wrinkle_demo
 
 DEMOS: dict[str, Demo] = {
@@ -71,6 +73,7 @@ _OF_BODIES: dict[str, tuple[Callable[[str], tuple[str, ...]], Callable[[str, Pat
     **dict.fromkeys(BODY_DEMOS, (body_demo_files, write_body_demo)),
     **dict.fromkeys(PLAN_DEMOS, (plan_demo_files, write_plan_demo)),
     **dict.fromkeys(WRINKLE_DEMOS, (wrinkle_demo_files, write_wrinkle_demo)),
+    **dict.fromkeys(STAGE_DEMOS, (stage_demo_files, write_stage_demo)),
 }
 """how the files of demos of bodies are named and written"""
 
@@ -85,7 +88,8 @@ def demo(name: str) -> Demo:
 
 def demo_titles() -> dict[str, str]:
     """What each demo shows, by name."""
-    return {name: one.title for name, one in (DEMOS | BODY_DEMOS | PLAN_DEMOS | WRINKLE_DEMOS).items()}
+    of_one = DEMOS | BODY_DEMOS | PLAN_DEMOS | WRINKLE_DEMOS
+    return {name: one.title for name, one in of_one.items()} | STAGE_DEMOS
 
 
 def check_demo(name: str) -> None:
@@ -110,8 +114,11 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str 
 
     mocap: a BVH, glTF or USD skeleton that drives the guide, for demos that can be driven; up_axis: that of its file.
     """
+    if name in STAGE_DEMOS:
+        raise input_error("this demo is several shots", got=name, remedy="write_demo_stages")
     if name in _OF_BODIES:
-        return _write_body_demo(name, folder, mocap)
+        _write_files(name, folder, mocap)
+        return read_shot(folder / f"{name}.toml")
     chosen, (shot_name, guide_name, *body_names) = _driven(name, mocap, up_axis), demo_files(name, mocap)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +142,13 @@ def write_demo(name: str, folder: Path, mocap: Path | None = None, up_axis: str 
     return read_shot(folder / shot_name)
 
 
-def _write_body_demo(name: str, folder: Path, mocap: Path | None) -> Shot:
+def write_demo_stages(name: str, folder: Path, mocap: Path | None = None) -> Stages:
+    """Write the files of a demo of several shots to a folder and read them; files that are there already are kept."""
+    _write_files(name, folder, mocap)
+    return read_stages(folder / f"{name}.toml")
+
+
+def _write_files(name: str, folder: Path, mocap: Path | None) -> None:
     if mocap is not None:
         raise _not_driven(name)
     try:
@@ -143,7 +156,6 @@ def _write_body_demo(name: str, folder: Path, mocap: Path | None) -> Shot:
     except OSError as error:
         raise output_error(folder, error) from error
     _OF_BODIES[name][1](name, folder)
-    return read_shot(folder / f"{name}.toml")
 
 
 def _driven(name: str, mocap: Path | None, up_axis: str | None) -> Demo:

@@ -16,7 +16,7 @@ from .carried import Carried
 from .findings import Place
 from .kinds import in_seconds
 from .lists import listed, region_vertices
-from .regions import Parts, guide_tests
+from .regions import Parts, guide_tests, is_painted
 from .spec import ObjectTable
 
 
@@ -32,7 +32,7 @@ def shell_tests(
         return replace(pointwise(clip.mesh, shell, np.stack([own, own], axis=1)), prolongation=prolongation)
     try:
         parts = _parts(table, clip, going, place)
-        if hung is None or table.track.method == "clusters":  # clusters are of the mesh itself
+        if hung is None or _of_the_mesh(clip, table):
             on_guide = guide_tests(clip, table.track, parts)
         else:
             on_guide = hung.tests(guide_tests(hung.guide, table.track, parts))
@@ -42,6 +42,13 @@ def shell_tests(
         return on_guide.along(prolongation)
     except InputError as error:
         return place.at("track").pass_on(error)
+
+
+def _of_the_mesh(clip: Clip, table: ObjectTable) -> bool:
+    """Whether regions are of a mesh of its own and not of the guide: clusters are, and what is painted on the mesh."""
+    return table.track.method == "clusters" or (
+        table.track.method == "painted" and is_painted(clip.surface, table.track.regions)
+    )
 
 
 def _parts(table: ObjectTable, clip: Clip, going: Outgoing, place: Place) -> Parts:

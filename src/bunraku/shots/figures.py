@@ -54,6 +54,7 @@ from .plan_demos import PLAN_DEMOS
 from .plan_studies import plan_study
 from .preview import OBSTACLE_PAINT
 from .scenery import Scenery
+from .stage_studies import JELLY, puppet_study
 
 SIZE = (480, 360)  # [pixels] of each picture
 _IN_A_ROW = 4  # moments of a single panel
@@ -172,6 +173,10 @@ FIGURES: dict[str, Figure] = {
     "steer8": Figure(
         "a character is hit; four key shapes 8 frames apart; the keyed result, without and with lead; a new path",
         key_study, (-0.12, -0.16, -1.0), size=(360, 330), ground=0.0, style=dyed((0.72, 0.48, 0.28), sheen=0.2),
+    ),
+    "puppet": Figure(
+        "a jelly puppet's leap is planned, its landing squashed by hand, then a cape and a skin are put on it",
+        puppet_study, (-0.5, -0.24, -1.0), size=(320, 400), ground=0.0, follows=True, style=dyed(JELLY, sheen=0.4),
     ),
     "plan9": Figure(
         "one setup, planned for what is seen, for what is linear, and for what is linear and warped afterwards",

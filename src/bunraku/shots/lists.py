@@ -6,19 +6,35 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bunraku.contracts import Integers
+from bunraku.contracts import InputError, Integers
 from bunraku.geometry import first_few
 from bunraku.io import Outgoing
 
 from .findings import Place
+from .painted import painted_points
 from .spec import RegionTable
 
 
 def region_vertices(region: RegionTable, going: Outgoing, place: Place) -> Integers:
     """(v,) vertices of a region; those that do not exist are refused."""
+    if region.painted is not None:
+        return painted_vertices(region.painted, going, place, "shell")
     if region.faces is not None:
         return np.unique(going.vertices_of(_points_of(region.faces, going, place.at("faces"))))
     return vertices_at(region.vertices or (), going, place.at("vertices"))
+
+
+def painted_vertices(name: str, going: Outgoing, place: Place, whole: str) -> Integers:
+    """(v,) vertices at the points of a part painted on the written surface of a `whole` ('shell'); what is wrong is
+    told to the place of the region, and left out."""
+    try:
+        found = going.vertices_of(painted_points(going.surface, name))
+    except InputError as error:
+        place.at("painted").pass_on(error)
+        return np.zeros(0, dtype=np.int64)
+    if (found < 0).all():
+        place.at("painted").refuse(f"is painted on points of no face, which the {whole} leaves out", got=name)
+    return np.unique(found[found >= 0])
 
 
 def _points_of(polygons: Sequence[int], going: Outgoing, place: Place) -> Integers:

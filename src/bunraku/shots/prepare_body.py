@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Integers, Points, Sparse, Vector
+from bunraku.contracts import InputError, Integers, PhysicsStopped, Points, Sparse, Vector
 from bunraku.direction import Job
 from bunraku.direction.steer import Body, KeyShape, SteerSettings, directed_shapes, find_blows, find_leads, steering_job
 from bunraku.io import ContentCache
@@ -227,4 +227,7 @@ def _directed(one: ReadBody, numbers: Vector, rate: float, store: ContentCache) 
     damping = one.table.interpolation_damping
     knobs = SteerSettings(duration=_until(times, one.keys), rate=rate, interpolation_damping=damping)
     shapes = islice(directed_shapes(one.cage.body, one.keys, one.paths, one.material, knobs, store), len(times))
-    return np.stack([one.cage.points(x) for x in shapes])
+    try:
+        return np.stack([one.cage.points(x) for x in shapes])
+    except PhysicsStopped as error:  # before anything is made: it is the keys that do not fit
+        raise InputError(error.reason) from error

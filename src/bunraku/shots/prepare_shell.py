@@ -187,7 +187,7 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     air = read_air(shot, table, shell, clip.rate, root, place)
     contact = read_contact(shot, clip.rate, numbers, root)
     contact = with_parts(contact, table.regions, shell, going, root, place)
-    held = [_held_vertices(pin, table, going, place.at("pins").entry(k)) for k, pin in enumerate(table.pins)]
+    held = [_held_vertices(pin, k, table, going, place) for k, pin in enumerate(table.pins)]
     check_attached(table.pins, contact, place)
     begin = float(numbers[0]) - shot.shot.preroll
     seams = read_seams(table.seams, shell, going, clip.rate, begin, place.at("seams"))
@@ -345,10 +345,11 @@ def _with_warp(blend: MaterialBlend, clip: Clip, table: ObjectTable, place: Plac
         return blend
 
 
-def _held_vertices(pin: PinTable, table: ObjectTable, going: Outgoing, place: Place) -> Integers:
+def _held_vertices(pin: PinTable, k: int, table: ObjectTable, going: Outgoing, place: Place) -> Integers:
+    """(v,) of the k-th pin; what is wrong is told to its place, or to its region's, in the object's."""
     if pin.region is not None:
-        return region_vertices(table.regions[pin.region], going, place.at("region"))
-    return vertices_at(pin.vertices or (), going, place.at("vertices"))
+        return region_vertices(table.regions[pin.region], going, place.at("regions").at(pin.region))
+    return vertices_at(pin.vertices or (), going, place.at("pins").entry(k).at("vertices"))
 
 
 def _pin(pin: PinTable, vertices: Integers, guide: Animation, prolongation: Sparse, rate: float, origin: Vector) -> Pin:

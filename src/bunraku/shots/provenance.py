@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from bunraku.numerics import choose, default_threads
 
@@ -32,7 +32,8 @@ def settings(prepared: Prepared) -> dict[str, Any]:
         del one["file"]
     inputs: dict[str, list[str]] = {}
     for one in prepared.inputs:
-        inputs.setdefault(f"{one.key} (its file)", []).append(one.sha256)
+        key = one.key.removeprefix(f"{prepared.shot.within}.")  # the shot of a stage is the same without its file
+        inputs.setdefault(f"{key} (its file)", []).append(one.sha256)
     prims = {f"{name} (its prim)": prim for name, prim in prepared.contact.prims.items()}
     return _plain(
         {**resolved, "inputs": inputs, "prim": ", ".join(one.clip.prim_path for one in prepared.written), **prims}
@@ -95,10 +96,18 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "
         a, b = before.get(name), now.get(name)
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             found += differences(a, b, where)
+        elif _alike(a) and _alike(b) and len(a) == len(b):  # keys[3].move was …
+            for k, (x, y) in enumerate(zip(a, b, strict=True)):
+                found += differences(x, y, f"{where}[{k}]")
         elif a != b:
             hashes = where.startswith("inputs.")
             found.append(f"{where[7:]} has changed" if hashes else f"{where} was {_told(a)}, is {_told(b)}")
     return found
+
+
+def _alike(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
+    """Whether it is a list of tables."""
+    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
 
 
 def spelled_out(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,12 @@ def guide_tests(clip: Clip, track: TrackTable, parts: Parts) -> TestFunctions:
     return TestFunctions(identity, identity, identity)
 
 
+def is_painted(surface: Surface, name: str | None) -> bool:
+    """Whether a surface has the regions of that name, or those that are meant without one."""
+    wanted, families = _meant(surface, name)
+    return wanted in families or _attribute(surface, wanted) is not None
+
+
 def _clusters(clip: Clip, track: TrackTable, parts: Parts) -> TestFunctions:
     how = {"compactness": track.compactness, "seed": track.seed}
     if track.count is not None and not parts:
@@ -64,12 +70,11 @@ def _painted(clip: Clip, name: str | None) -> TestFunctions:
 
 def _labels(surface: Surface, name: str | None) -> tuple[Integers, list[str], Scope]:
     """A number for each polygon or point, −1 where it is free, the names of the numbers, and which of the two it is."""
-    families = list(dict.fromkeys(subset.family for subset in surface.subsets))
-    wanted = name or (REGIONS if REGIONS in families else "group")
+    wanted, families = _meant(surface, name)
     if wanted in families:
         own = [subset for subset in surface.subsets if subset.family == wanted]
         return _of_subsets(surface, own), [subset.name for subset in own], Scope.POLYGON
-    attribute = surface.attribute(COLOUR if wanted in ("color", COLOUR) else wanted)
+    attribute = _attribute(surface, wanted)
     if attribute is not None:
         return _of_attribute(attribute)
     known = [*families, *(one.name for one in surface.attributes)]
@@ -77,6 +82,16 @@ def _labels(surface: Surface, name: str | None) -> tuple[Integers, list[str], Sc
         "the guide has no such regions", got=wanted, allowed=", ".join(known) or "none, nothing is painted on it",
         remedy="regions = a family of subsets or groups, or an attribute",
     )  # fmt: skip
+
+
+def _meant(surface: Surface, name: str | None) -> tuple[str, list[str]]:
+    """Where regions are looked for, and the families of subsets there are."""
+    families = list(dict.fromkeys(subset.family for subset in surface.subsets))
+    return name or (REGIONS if REGIONS in families else "group"), families
+
+
+def _attribute(surface: Surface, name: str) -> Attribute | None:
+    return surface.attribute(COLOUR if name in ("color", COLOUR) else name)
 
 
 def _of_subsets(surface: Surface, subsets: list[Subset]) -> Integers:

@@ -45,6 +45,8 @@ from .timings import Timings
 _log = logging.getLogger(__name__)
 _COMPILING = "compiling kernels (first run only)…"
 Tell = Callable[[Event], None]
+_REASONS = 3
+"""that are told for a take that is made anew"""
 _ATTEMPTS = 3  # at frames that do not stay on the disk
 
 
@@ -76,6 +78,8 @@ def run_shot(
         if take is not None:
             with locked(take.path), _stoppable(take):
                 return _resume(prepared, take, threads, log, heeding(take.path, tell))
+        if why := "" if renew else why_anew(prepared):
+            tell(Remarked(why))
         check_target(prepared, out, beside)
         _tell_of_kernels(tell, shot)
         job = prepared.job(threads)
@@ -205,6 +209,20 @@ def same_take(prepared: Prepared, *, finished: bool) -> TakeFolder | None:
             if not differences(spelled_out(take.read_provenance()["settings"]), now):
                 return take
     return None
+
+
+def why_anew(prepared: Prepared) -> str:
+    """Why the newest take does not stand for the shot: 'since v002 skin.young was 1e+07, is 2e+07'; empty where there
+    is none yet."""
+    now = spelled_out(settings(prepared))
+    for take in takes_of(prepared.shot.output.folder / prepared.shot.name):
+        with suppress(InputError):  # of a damaged take nothing is known
+            changed = differences(spelled_out(take.read_provenance()["settings"]), now)
+            if not changed:
+                return f"{take.version} is not finished, and --resume would carry it on"
+            more = [f"{len(changed) - _REASONS} more"] if len(changed) > _REASONS else []
+            return f"since {take.version} {'; '.join([*changed[:_REASONS], *more])}"
+    return ""
 
 
 def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:

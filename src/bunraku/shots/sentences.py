@@ -149,6 +149,8 @@ def _freer(m: Measured) -> Iterator[Sentence]:
     if m.regions and some.any():
         loose = np.where(~firm & some[:, None], m.arrays["residual"], -1.0)
         frame, region = peak(loose)
+        if loose[frame, region] <= 0.0:  # paths that are over, or yet to begin, are away from nothing
+            return
         yield Sentence(
             "note",
             f"On frames {ranges(m.frames[some])} between {firm[some].sum(axis=1).min()} and "

@@ -13,7 +13,7 @@ from typing import Any
 from bunraku.direction.knobs import MOST_SUBSTEPS
 
 from .air_spec import PRESSURE, GasTable, WindTable
-from .body_spec import BodyObject
+from .body_spec import PAINTED, PAINTED_DOC, BodyObject
 from .contact_spec import ROLES, ContactTable, ObstacleObject
 from .findings import Place, nearest
 from .kinds import (
@@ -79,14 +79,15 @@ class RegionTable:
 
     vertices: tuple[int, ...] | None = key(_VERTICES, "the region's points; materials blend across its border", None)
     faces: tuple[int, ...] | None = key(_FACES, "or its polygons; the border is sharp", None)
+    painted: str | None = key(PAINTED, PAINTED_DOC, None)
     material: MaterialSpec | None = key(Material(), "the region's material", None, otherwise="the object's")
     scale: Keys | None = key(
         SCALE, "how large clusters are here; may be keyed", None, otherwise="as everywhere on the object"
     )
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """Vertices or faces."""
-        one_of(given, place, "vertices", "faces")
+        """Vertices, faces or what is painted."""
+        one_of(given, place, "vertices", "faces", "painted")
 
 
 @dataclass(frozen=True, kw_only=True)

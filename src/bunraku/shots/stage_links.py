@@ -99,6 +99,27 @@ def refuse_links(links: Mapping[str, Iterable[Link]], place: Place) -> None:
         )  # fmt: skip
 
 
+def check_fed(stages: Mapping[str, Mapping[str, Any]], name: str, links: Iterable[Link], place: Place) -> None:
+    """Refuse, of the stage called `name` among the settings of all, links to objects that no stage makes, and to stages
+    at another rate: keys and paths go by frames."""
+    where = place.at("stage").at(name)
+    for link in links:
+        own = [one for one, table in stages[link.fed_by]["object"].items() if table.get("role") != "obstacle"]
+        chosen = link.chosen[1:]
+        if chosen not in own and (chosen or len(own) > 1):
+            link.place(where).at(FEED).refuse(
+                "the stage makes no such object" if chosen else "the stage makes several objects", got=link.stage,
+                allowed=joined([f"{link.fed_by}/{one}" for one in own]),
+            )  # fmt: skip
+        rates = [one.get("shot", {}).get("rate") for one in (stages[name], stages[link.fed_by])]
+        if None not in rates and rates[0] != rates[1]:
+            where.at("shot").at("rate").refuse(
+                f"is not that of stage {link.fed_by}, which feeds it", got=rates[0], allowed=f"{rates[1]:g} frames/s",
+                remedy="one rate in [shot] of the file",
+            )  # fmt: skip
+            return
+
+
 def in_order(feeds: Mapping[str, set[str]]) -> tuple[list[str], dict[str, set[str]]]:
     """Stages in an order in which each comes after those that feed it, as near to the file's as can be; and those, with
     what they wait for, that have none."""

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bunraku.contracts import InputError, OutputError
+from bunraku.contracts import InputError, OutputError, PhysicsStopped
 
 from .events import Event, Remarked
 from .kinds import joined
 from .prepare import prepare
 from .rehearsal import dry_run
 from .report import TakeOutcome
-from .run import TakeResult, run_shot, same_take
+from .run import TakeResult, run_shot, same_take, why_anew
 from .shot import Shot
 from .stages import Stage, Stages
 
@@ -53,8 +53,8 @@ def run_stages(
     takes: dict[str, TakeResult] = {}
     names = list(stages.stages)
     for k, (name, stage) in enumerate(stages.stages.items()):
-        tell(Remarked(f"stage {name}, {k + 1} of {len(names)}"))
-        with _told_of(name, takes, names[k + 1 :]):
+        with _told_of(name, takes, names[k + 1 :], tell):
+            tell(Remarked(f"stage {name}, {k + 1} of {len(names)}"))
             shot = _fed_shot(stage, {one: take.folder for one, take in takes.items()}, out, preview)
             takes[name] = run_shot(shot, resume=resume, frames=frames, threads=threads, progress=progress, renew=False)
         if takes[name].already:
@@ -71,21 +71,23 @@ def rehearse_stages(
     """What a run would do, a line each; writes nothing. A stage that is fed by one that would be made anew is checked
     as far as its own file and settings tell."""
     lines, there = [], dict[str, Path]()
-    for name, stage in stages.stages.items():
+    names = list(stages.stages)
+    for k, (name, stage) in enumerate(stages.stages.items()):
         waiting = [one for one in stage.feeds if one not in there]
         if waiting:
             lines.append(f"{name}: would be made after {joined(waiting)}, and is checked against that then")
             continue
-        shot = _fed_shot(stage, there, out, preview=True)
-        take = same_take(prepare(shot, frames, keeping=False, threads=threads), finished=True)
-        if take is None:
-            lines += [
-                f"{name}: would be made",
-                *(f"  {line}" for line in dry_run(shot, frames=frames, threads=threads)),
-            ]
-        else:
-            there[name] = take.path
-            lines.append(f"{name}: unchanged, {take.version}")
+        with _told_of(name, list(there), names[k + 1 :], lambda event: None):
+            shot = _fed_shot(stage, there, out, preview=True)
+            prepared = prepare(shot, frames, keeping=False, threads=threads)
+            take = same_take(prepared, finished=True)
+            if take is None:
+                why = why_anew(prepared)
+                lines.append(f"{name}: would be made" + (f": {why}" if why else ""))
+                lines += [f"  {line}" for line in dry_run(shot, frames=frames, threads=threads)]
+            else:
+                there[name] = take.path
+                lines.append(f"{name}: unchanged, {take.version}")
     return lines
 
 
@@ -97,17 +99,22 @@ def _fed_shot(stage: Stage, there: Mapping[str, Path], out: str | Path | None, p
 
 
 @contextmanager
-def _told_of(name: str, done: Sequence[str] | Mapping[str, TakeResult], left: Sequence[str]) -> Iterator[None]:
-    """What fails is told with what was not made because of it."""
+def _told_of(
+    name: str, done: Sequence[str] | Mapping[str, TakeResult], left: Sequence[str], tell: Callable[[Event], None]
+) -> Iterator[None]:
+    """What fails or is interrupted is told with what was not made because of it."""
     try:
         yield
-    except (InputError, OutputError) as error:
+    except KeyboardInterrupt:
+        tell(Remarked(ending(name, list(done), left, how="was interrupted")))
+        raise
+    except (InputError, OutputError, PhysicsStopped) as error:
         raise type(error)(f"{error}\n{ending(name, list(done), left)}") from error
 
 
-def ending(name: str, done: Sequence[str], left: Sequence[str]) -> str:
+def ending(name: str, done: Sequence[str], left: Sequence[str], how: str = "failed") -> str:
     """What a stage that failed leaves: 'stage land failed; not run: coat, skin; done before it: jump'."""
-    parts = [f"stage {name} failed"]
+    parts = [f"stage {name} {how}"]
     parts += [f"not run: {joined(left)}"] if left else []
     parts += [f"done before it: {joined(done)}"] if done else []
     return "; ".join(parts)

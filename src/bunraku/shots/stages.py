@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from .findings import Place, nearest
 from .kinds import Text, joined
 from .shot import Shot, read_settings, shown
 from .spec import OUTPUT, PHYSICS, SHOT
-from .stage_links import FEED, Link, fed, in_order, links_of, refuse_links
+from .stage_links import FEED, Link, check_fed, fed, in_order, links_of, refuse_links
 
 if TYPE_CHECKING:
     from .stage_run import StagesResult
@@ -64,16 +64,16 @@ class Stages:
         place.raise_all()
         shared = {name: dict(settings.get(name, {})) for name in _SHARED}
         name = shared["shot"].pop("name", source.stem if source else "shot")
-        told: dict[str, dict[str, Any]] = settings["stage"]
-        links = {one: links_of(table) for one, table in told.items()}
+        _check_name(name, place)
+        tables: dict[str, dict[str, Any]] = settings["stage"]
+        links = {one: links_of(table) for one, table in tables.items()}
         refuse_links(links, place)
         feeds = {one: tuple(dict.fromkeys(link.fed_by for link in own)) for one, own in links.items()}
         stages = {
             one: Stage(one, _merged(f"{name}-{one}", table, shared), feeds[one], base, source)
-            for one, table in told.items()
+            for one, table in tables.items()
         }
-        for one, stage in stages.items():
-            _check_stage(stage, links[one], place)
+        _check_stages(stages, links, place)
         place.raise_all()
         order, _ = in_order({one: set(needs) for one, needs in feeds.items()})
         return cls(name, {one: stages[one] for one in order}, source)
@@ -138,6 +138,17 @@ def _check_tables(settings: Mapping[str, Any], place: Place) -> None:
                 )
 
 
+def _check_name(name: object, place: Place) -> None:
+    """Refuse a name that no folder of takes can have, where it is told and not once a stage."""
+    _ = SHOT.read({"name": name}, alone := replace(place, findings=[]))
+    if alone.findings and place.findings == []:
+        place.at("shot").at("name").refuse(
+            "names the takes of all stages, and is the file's own where it is not told", got=name,
+            allowed="letters, digits, '_', '-', '.'", remedy="name in [shot]",
+        )  # fmt: skip
+    place.raise_all()
+
+
 def _merged(name: str, own: Mapping[str, Any], shared: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """The settings of a stage: what all share, where it does not say otherwise itself."""
     out = dict(own)
@@ -149,6 +160,17 @@ def _merged(name: str, own: Mapping[str, Any], shared: Mapping[str, dict[str, An
             out["shot"].pop("rate", None)  # a take that is a guide says its own
         out["shot"]["name"] = name
     return out
+
+
+def _check_stages(stages: Mapping[str, Stage], links: Mapping[str, list[Link]], place: Place) -> None:
+    """All that is wrong with the shots of all stages, and where nothing is, with what they have of each other."""
+    for one, stage in stages.items():
+        _check_stage(stage, links[one], place)
+    if place.findings:
+        return
+    told = {one: stage.settings for one, stage in stages.items()}
+    for one in stages:
+        check_fed(told, one, links[one], place)
 
 
 def _check_stage(stage: Stage, links: list[Link], place: Place) -> None:

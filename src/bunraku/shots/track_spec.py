@@ -40,7 +40,8 @@ class TrackTable:
         Choice(("hierarchy", "clusters", "gaussians", "painted", "pointwise", "none")),
         "what is met: 'hierarchy' averages around each guide vertex; 'clusters' averages over regions that follow the "
         "animation; 'gaussians' averages over smooth, overlapping bumps; 'painted' averages over regions painted on "
-        "the guide; 'pointwise' the guide's vertices themselves, for comparison; 'none': a plain simulation",
+        "the guide, or on a mesh of its own; 'pointwise' the guide's vertices themselves, for comparison; 'none': a "
+        "plain simulation",
         "hierarchy",
     )  # fmt: skip
     count: int | None = key(Whole(1, 1_000_000), "how many clusters: few are loose, many are tight", None)
@@ -51,7 +52,8 @@ class TrackTable:
     width: float | None = key(Number(0.0, 1e6, closed=False, unit="m"), "how wide gaussians are", None)
     regions: str | None = key(
         Text(allowed="'group', 'material', a family of USD subsets, or an attribute"),
-        "what is painted: a family of subsets or groups, or an attribute of whole numbers or colours", None,
+        "what is painted: a family of subsets or groups, or an attribute of whole numbers (below 0: free) or colours",
+        None,
         otherwise="'bunraku:regions' where the guide has it, else 'group'",
     )  # fmt: skip
     compactness: float = key(Number(0.0, 1.0), "of clusters: 1 makes them round, 0 flat", 0.5)

@@ -162,9 +162,11 @@ def _step(stepper: ImplicitEuler, state: State, dt: float) -> State:
     solution = stepper.step(state, dt)
     for _ in range(_MOST_HALVINGS):
         if solution.outcome.usable:
-            return solution.value
+            break
         dt *= 0.5
         solution = stepper.step(state, dt)
+    if solution.outcome.usable:
+        return solution.value
     raise PhysicsStopped(
         f"no way was found from one key shape to the next: {solution.outcome.value}; try a key between them",
         vertex=solution.evidence.get("vertex"), position=solution.evidence.get("position"),
