@@ -38,6 +38,7 @@ from .lattice import Lattice as Lattice
 from .lattice import lattice_around as lattice_around
 from .lattice_points import LatticePoints as LatticePoints
 from .lattice_points import embed_points as embed_points
+from .loop import subdivide_smoothly as subdivide_smoothly
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from bunraku.contracts import Points, Vector, input_error
+from bunraku.geometry import TriMesh
 from bunraku.io import output_error, write_animation
 from bunraku.render import (
     GUIDE,
     STUDIO,
     Camera,
     Image,
+    Rounding,
     Style,
     burn_in,
     exposed,
@@ -270,6 +273,9 @@ class _View:
         whole = np.concatenate([points, *(one.at(float(self.times[k])) for one in things)]) - place
         own = panel.animation.mesh.faces
         paint = np.broadcast_to(style.front, own.shape) if panel.paint is None else panel.paint
+        if panel.is_skin:
+            rounding = _rounding(panel.animation.mesh)
+            points, own, paint = rounding.points(points), rounding.faces, rounding.painted(paint)
         paint = np.concatenate([paint, np.broadcast_to(OBSTACLE_PAINT, others.shape)])
         return picture(
             whole, np.concatenate([own, others + len(points)]), self.camera, size=self.figure.size, style=style,
@@ -282,6 +288,12 @@ class _View:
             pictures = [self.drawn(one, one.animation.points[k], k) for one in study.panels]
             named = zip(pictures, study.panels, strict=True)
             yield np.concatenate([burn_in(image, top_left=one.title) for image, one in named], axis=1)
+
+
+@lru_cache(maxsize=16)
+def _rounding(mesh: TriMesh) -> Rounding:
+    """Made once for all pictures of a mesh."""
+    return Rounding.of(mesh.faces, mesh.point_count)
 
 
 def _plain(name: str) -> str:
