@@ -56,6 +56,8 @@ class Study:
     remarks: tuple[str, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
     """drawn with every panel"""
+    captions: tuple[str, ...] = ()
+    """of the moments, where they are not their frames' numbers"""
 
     def table(self) -> list[str]:
         """Lines of text."""
