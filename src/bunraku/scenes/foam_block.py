@@ -3,10 +3,10 @@
 The skins are the thesis's: linen, one that is supple and thick, one that is rigid and thin. How long their waves are
 among each other is theirs alone, 71 : 71 : 5, for all go with the cube root of the foam's stiffness. The foam is stiff,
 so that the supple skin is only fifty times stiffer and is still bound to wrinkle before it is crushed; the block is
-five waves long then. Those of foil are a fourteenth: no mesh has both, so it is on a block a tenth as large.
+five waves long then. Those of foil are a fourteenth: no mesh has both, so it is on a block 0.08 times as large.
 
 The skins go one way with the foam: they are to be compared on one and the same deformation, but against being drawn
-out they are up to a hundred times as stiff as the whole block, and two ways each would have it bend as it pleases.
+out they are seven to seven hundred times as stiff as their blocks, and two ways each would bend them its own way.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HELD = 0.08  # [m] of each end that is taken along
 _CELL, _SEEN_BY_CELLS = 0.112, 0.02
 """[m] the lattice's cells, six along the block, and edges of the surface it is made of"""
 _STEPS = 8
-_PER_WAVE = 7.5  # asked for; edges come out a little shorter
+_PER_WAVE = 6.0  # asked for; edges come out a little shorter
 
 MOTIONS = {"pressed": 0.022, "bent": 14.0, "twisted": 22.0}
 """by how much each end is moved in [m], or turned [°]"""
@@ -65,7 +65,7 @@ class Dressing:
 DRESSINGS = (
     Dressing("linen", ShellMaterial(young=25e9, poisson=0.3, thickness=1e-3, density=1500.0)),
     Dressing("supple and thick", ShellMaterial(young=50e6, poisson=0.3, thickness=8e-3, density=1000.0)),
-    Dressing("rigid and thin", ShellMaterial(young=70e9, poisson=0.3, thickness=5e-5, density=2700.0), size=0.1),
+    Dressing("rigid and thin", ShellMaterial(young=70e9, poisson=0.3, thickness=5e-5, density=2700.0), size=0.08),
 )
 
 
