@@ -36,8 +36,11 @@ from .joining import join_tets as join_tets
 from .lattice import LEAST_FILL as LEAST_FILL
 from .lattice import Lattice as Lattice
 from .lattice import lattice_around as lattice_around
+from .lattice_cells import LatticeCells as LatticeCells
+from .lattice_cells import lattice_cells as lattice_cells
 from .lattice_points import LatticePoints as LatticePoints
 from .lattice_points import embed_points as embed_points
+from .loop import subdivide_smoothly as subdivide_smoothly
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix

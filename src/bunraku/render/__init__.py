@@ -23,6 +23,7 @@ from .layout import side_by_side as side_by_side
 from .lettering import Image as Image
 from .lettering import burn_in as burn_in
 from .lettering import lettered as lettered
+from .rounding import Rounding as Rounding
 from .seen import seen_faces as seen_faces
 from .stills import read_picture as read_picture
 from .stills import write_png as write_png

@@ -14,6 +14,7 @@ from .box import wrung_box as wrung_box
 from .cloth import cloth_design as cloth_design
 from .cloth import designed_cloth as designed_cloth
 from .cushion import cushion_study as cushion_study
+from .foam_block import skins_study as skins_study
 from .folds import resolution as resolution
 from .folds import uneven as uneven
 from .herringbone import herringbone_study as herringbone_study

@@ -51,7 +51,7 @@ def cushion_study(threads: int | None = None, edge: float = 0.012, frames: int =
         duration=1.0, rate=float(frames), gravity=(0.0, 0.0, 0.0), threads=threads,
     )  # fmt: skip
     assert take.surface is not None
-    panels = (Panel("the interior", take.surface), Panel.of("with its skin", take))
+    panels = (Panel("the interior", take.surface, is_skin=True), Panel.of("with its skin", take, is_skin=True))
     height = take.report["height"]
     rows = tuple((f"frame {k}", (1e3 * float(np.abs(height[k]).max()),)) for k in (frames // 2, frames))
     remark = f"waves of {1e3 * take.facts['wavelength']:.0f} mm by theory, {mesh.point_count} vertices"

@@ -166,7 +166,7 @@ def herringbone_study(threads: int | None = None) -> Study:
     piece = Biaxial(SkinOnSoft(2e-3, 4e7, 5e5), threads=threads)
     found = press_twice(piece)
     first, last = piece.steps[0], sum(piece.steps)
-    panel = Panel("two presses", found.animation, unconverged=0 if found.converged else 1)
+    panel = Panel("two presses", found.animation, unconverged=0 if found.converged else 1, is_skin=True)
     rows = []
     for name, frame in (("pressed along x", first), ("then along z", last)):
         (size, changes), heights = zigzag(found.turns(frame)), found.heights(frame)

@@ -81,7 +81,7 @@ def buttons_study(threads: int | None = None, edge: float = 0.008) -> Study:
     for name, thickness in (("3 mm of leather", 3e-3), ("1.2 mm of leather", 1.2e-3)):
         take = buttoned(thickness, edge, threads)
         waves = around(take.animation.mesh, take.animation.points[-1], 0.05, 2.5 * edge)
-        panels.append(Panel.of(name, take))
+        panels.append(Panel.of(name, take, is_skin=True))
         rows.append((name, (1e3 * take.facts["wavelength"], float(waves[3:].argmax() + 3), 1e3 * waves[3:].max())))
     columns = ("waves by theory mm", "folds at 50 mm", "height mm")
     return Study(tuple(panels), columns, tuple(rows), (4, 8), ("a button drawn in by 45 mm",))
@@ -116,7 +116,7 @@ def seat_study(threads: int | None = None, edge: float = 0.0085, frames: int = 1
         (f"frame {k}", (1e3 * float(sunk[k]), 1e3 * float(np.abs(take.report["height"][k]).max())))
         for k in (deepest, len(times) - 1)
     )
-    panels = (Panel("the foam", take.surface), Panel.of("with its leather", take))
+    panels = (Panel("the foam", take.surface, is_skin=True), Panel.of("with its leather", take, is_skin=True))
     remark = f"waves of {1e3 * take.facts['wavelength']:.0f} mm by theory, {mesh.point_count} vertices"
     return Study(
         panels, ("sunk mm", "highest over the foam mm"), rows, (0, deepest, len(times) - 1), (remark,),

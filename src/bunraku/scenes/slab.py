@@ -192,7 +192,7 @@ def slab_study(threads: int | None = None) -> Study:
         edges = 10.0 * layers.wavelength / skins["thin"].wavelength  # all cut as finely as the shortest waves need
         slab = Slab(layers, length=0.3, per_wave=edges, pressed=2.0, steps=8, rows=57, threads=threads)
         found = press(slab)
-        panels.append(Panel(name, found.animation, unconverged=0 if found.converged else 1))
+        panels.append(Panel(name, found.animation, unconverged=0 if found.converged else 1, is_skin=True))
         rows.append((name, (1e3 * layers.wavelength, 1e3 * found.wavelength, layers.onset, 1e3 * found.amplitude)))
     columns = ("theory mm", "measured mm", "onset", "amplitude mm")
     return Study(tuple(panels), columns, tuple(rows), (8,), ("pressed to twice the onset",))

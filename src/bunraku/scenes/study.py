@@ -27,11 +27,14 @@ class Panel:
     """on pictures, where it is not the name"""
     paint: Array | None = None
     """(f, 3) sRGB colours of its faces, where they have not all the figure's"""
+    is_skin: bool = False
+    """whether it wrinkles, or is what a skin is on: it is drawn on a smooth surface so that waves look round"""
 
     @staticmethod
-    def of(name: str, take: Take) -> Panel:
+    def of(name: str, take: Take, *, is_skin: bool = False) -> Panel:
         """Of a take, with what it tells of its steps."""
-        return Panel(name, take.animation, unconverged=int(np.sum(np.logical_not(take.report["converged"]))))
+        unconverged = int(np.sum(np.logical_not(take.report["converged"])))
+        return Panel(name, take.animation, unconverged=unconverged, is_skin=is_skin)
 
     @property
     def title(self) -> str:
@@ -53,6 +56,8 @@ class Study:
     remarks: tuple[str, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
     """drawn with every panel"""
+    captions: tuple[str, ...] = ()
+    """of the moments, where they are not their frames' numbers"""
 
     def table(self) -> list[str]:
         """Lines of text."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from bunraku.contracts import Points, Vector, input_error
+from bunraku.geometry import TriMesh
 from bunraku.io import output_error, write_animation
 from bunraku.render import (
     GUIDE,
     STUDIO,
     Camera,
     Image,
+    Rounding,
     Style,
     burn_in,
     exposed,
@@ -43,6 +46,7 @@ from bunraku.scenes import (
     rolling,
     seat_study,
     sheet,
+    skins_study,
     slab_study,
     uneven,
 )
@@ -91,6 +95,11 @@ _LOOKS = {name: one.style for name, one in (BAG_LOOKS | WALKER_LOOKS).items()}
 _ROLLERS = {
     "ball": dyed((0.80, 0.16, 0.12), sheen=0.35), "toy": dyed((0.26, 0.48, 0.72), sheen=0.2),
     "character": dyed((0.72, 0.48, 0.28), sheen=0.2),
+}  # fmt: skip
+_SKINS = {
+    "linen": dyed((0.80, 0.74, 0.62)), "supple and thick": dyed((0.47, 0.27, 0.17), sheen=0.3),
+    "rigid and thin": dyed((0.64, 0.66, 0.69), sheen=0.6), "the foam": dyed((0.72, 0.22, 0.17), sheen=0.05),
+    "its cells": dyed((0.36, 0.53, 0.74)),
 }  # fmt: skip
 _WALK = (1, 31)
 """frames of the walker's first two steps"""
@@ -144,6 +153,10 @@ FIGURES: dict[str, Figure] = {
     "herringbone": Figure(
         "a skin pressed along one direction and then along the other: straight ridges go in zigzag", herringbone_study,
         (-0.25, -1.0, -0.55), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
+    ),
+    "skins": Figure(
+        "a block of foam, pressed, bent and twisted, under linen, a thick and a thin skin; what is under them",
+        skins_study, (-0.4, -0.55, -1.0), size=(480, 320), styles=_SKINS,
     ),
     "jelly": Figure(
         "a jelly lands, squashes as keyed, and bounces on along an arc",
@@ -226,11 +239,13 @@ def study_sheet(name: str, study: Study, *, width: int = 1920) -> Image:
     The moments of a single panel go on from row to row.
     """
     view = _View.of(name, study, study.moments)
+    captions = study.captions or [f"frame {k + 1}" for k in study.moments]
     if len(study.panels) == 1:
-        pictures = [burn_in(view.still(study.panels[0], k), f"frame {k + 1}") for k in study.moments]
+        named = zip(study.moments, captions, strict=True)
+        pictures = [burn_in(view.still(study.panels[0], k), caption) for k, caption in named]
         return picture_grid([pictures[k : k + _IN_A_ROW] for k in range(0, len(pictures), _IN_A_ROW)])
     rows = [[view.still(panel, k) for k in study.moments] for panel in study.panels]
-    titles, captions = [panel.title for panel in study.panels], [f"frame {k + 1}" for k in study.moments]
+    titles = [panel.title for panel in study.panels]
     if len(study.moments) == 1:
         return rows_sheet([[row[0] for row in rows]], titles, captions, width=width)
     return rows_sheet(rows, captions, titles, width=width)
@@ -272,9 +287,12 @@ class _View:
         style = GUIDE if panel.is_guide else self.figure.styles.get(panel.name, self.figure.style)
         place, ground = self.path[k], self.figure.ground
         things, others = self.scenery.around(points)
-        whole = np.concatenate([points, *(one.at(float(self.times[k])) for one in things)]) - place
         own = panel.animation.mesh.faces
         paint = np.broadcast_to(style.front, own.shape) if panel.paint is None else panel.paint
+        if panel.is_skin:
+            rounding = _rounding(panel.animation.mesh)
+            points, own, paint = rounding.points(points), rounding.faces, rounding.painted(paint)
+        whole = np.concatenate([points, *(one.at(float(self.times[k])) for one in things)]) - place
         paint = np.concatenate([paint, np.broadcast_to(OBSTACLE_PAINT, others.shape)])
         return picture(
             whole, np.concatenate([own, others + len(points)]), self.camera, size=self.figure.size, style=style,
@@ -287,6 +305,12 @@ class _View:
             pictures = [self.drawn(one, one.animation.points[k], k) for one in study.panels]
             named = zip(pictures, study.panels, strict=True)
             yield np.concatenate([burn_in(image, top_left=one.title) for image, one in named], axis=1)
+
+
+@lru_cache(maxsize=16)
+def _rounding(mesh: TriMesh) -> Rounding:
+    """Made once for all pictures of a mesh."""
+    return Rounding.of(mesh.faces, mesh.point_count)
 
 
 def _plain(name: str) -> str:

@@ -139,7 +139,7 @@ class Outputs:
         title = f"{p.shot.name} {self.take.version}"
         film = Preview(
             p.guide.mesh.faces, p.shell.faces, numbers, pair, title, p.clip.rate, faces, scenery.floor,
-            (p.told, p.shown), p.alike,
+            (p.told, p.shown), p.alike, p.rounded,
         )  # fmt: skip
         unheard: list[Exception] = []
 

@@ -76,6 +76,11 @@ class PreparedWrinkle(Prepared):
         """Nothing but the waves differs."""
         return True
 
+    @property
+    def rounded(self) -> bool:
+        """Skins are."""
+        return True
+
     def beside(self, frame: Frame) -> Points:
         """(n, 3) where the interior has the skin."""
         return np.asarray(frame.report[INTERIOR])

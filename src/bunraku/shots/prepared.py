@@ -99,6 +99,11 @@ class Prepared(ABC):
         """Whether what is shown beside the result is drawn as the result is."""
         return False
 
+    @property
+    def rounded(self) -> bool:
+        """Whether both are drawn on smooth surfaces, so that waves look round."""
+        return False
+
     def beside(self, frame: Frame) -> Points:
         """(n_guide, 3) what is shown beside the result of a frame."""
         return self.guide.at(frame.time)

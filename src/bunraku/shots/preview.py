@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from bunraku.render import (
     STUDIO,
     Camera,
     Image,
+    Rounding,
     Style,
     above_each_other,
     burn_in,
@@ -92,6 +94,8 @@ class Preview:
     """of the two halves"""
     alike: bool = False
     """whether what is shown beside the result is drawn as the result is"""
+    rounded: bool = False
+    """whether both are skins, drawn on smooth surfaces so that waves look round"""
 
     def make(self, video: Path, sheet: Path, told: Callable[[int, int], None]) -> None:
         """Write both files; `told(index, count)` after every picture."""
@@ -126,8 +130,22 @@ class Preview:
         return wide if wide.scale > _LARGER * tall.scale else tall
 
     def _halves(self, pair: Pair, view: View) -> tuple[Image, Image]:
-        left = self._half(pair.guide, self.guide_faces, pair.obstacles, view, STUDIO if self.alike else GUIDE)
-        return left, self._half(pair.result, self.shell_faces, pair.obstacles, view, STUDIO)
+        (guide, guide_faces), (result, shell_faces) = self._round(pair)
+        left = self._half(guide, guide_faces, pair.obstacles, view, STUDIO if self.alike else GUIDE)
+        return left, self._half(result, shell_faces, pair.obstacles, view, STUDIO)
+
+    def _round(self, pair: Pair) -> tuple[tuple[Points, Faces], tuple[Points, Faces]]:
+        """Points and faces that are drawn of both."""
+        if not self.rounded:
+            return (pair.guide, self.guide_faces), (pair.result, self.shell_faces)
+        left, right = self._roundings
+        return (left.points(pair.guide), left.faces), (right.points(pair.result), right.faces)
+
+    @cached_property
+    def _roundings(self) -> tuple[Rounding, Rounding]:
+        """Made once for the film."""
+        pair = self.pair(0)
+        return Rounding.of(self.guide_faces, len(pair.guide)), Rounding.of(self.shell_faces, len(pair.result))
 
     def _half(self, x: Points, faces: Faces, obstacles: Points, view: View, style: Style) -> Image:
         points = np.concatenate([x, obstacles])
