@@ -57,6 +57,8 @@ def test_activations_may_be_numbers_curves_or_functions() -> None:
         ({"contracted": SHORTER[:-1]}, "same vertices"),
         ({"contracted": SHORTER * np.nan}, "same vertices"),
         ({"contracted": SHORTER * [-1.0, 1.0, 1.0]}, "inside out"),
+        ({"contracted": 1e-3 * SHORTER}, "the units of both"),
+        ({"contracted": 1e3 * SHORTER}, "the units of both"),
         ({"stiffness": 0.0}, "muscle.stiffness"),
         ({"anchored": 1}, "muscle.anchored"),
         ({"activation": "strong"}, "not a number, nor keys"),

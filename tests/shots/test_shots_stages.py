@@ -292,6 +292,7 @@ def test_circles_and_tables_that_are_none_are_refused(bar: Path) -> None:
         stage["coat"]["object"]["coat"]["guide"]["take"] = "jump/v001"
 
     assert "stage.coat.object.coat.guide: is fed by a stage or by a take (got 'both')" in refusal(bar, both)
+    assert "not 'jump' in other letters" in refusal(bar, lambda stage: stage.update(Jump=stage["jump"]))
     assert "figure.toml: stage.jump: must be a table (got 3)" in refusal(bar, lambda stage: stage.update(jump=3))
     settings = {"object": {}, "stge": 1, "stage": {}}
     with pytest.raises(InputError, match=r"object: belongs to a stage.*\n.*unknown key.*try: 'stage'\n.*of stages"):

@@ -51,7 +51,8 @@ class ShotTable:
     """Name and time."""
 
     name: str | None = key(
-        Text(r"\w[\w .+-]*", allowed="letters, digits, '_', '-', '.'"), "name of the shot and of its folder of takes",
+        Text(r"\w[\w .+-]{0,99}", allowed="up to 100 letters, digits, '_', '-', '.'"),
+        "name of the shot and of its folder of takes",
         None, otherwise="the file's name",
     )  # fmt: skip
     frames: tuple[int, int] | None = key(

@@ -126,8 +126,14 @@ def _check_tables(settings: Mapping[str, Any], place: Place) -> None:
     if not isinstance(told, dict) or not told:
         where.refuse("must be a table of stages", got=told, allowed="[stage.NAME.object.NAME], the objects of a shot")
         return
+    alike: dict[str, str] = {}
     for name, table in told.items():
         _STAGE_NAME.read(name, where.at(name))
+        if alike.setdefault(name.lower(), name) != name:
+            where.at(name).refuse(
+                "another stage's takes would be in the same folder where letters are not told apart", got=name,
+                allowed=f"a name that is not {alike[name.lower()]!r} in other letters",
+            )  # fmt: skip
         if not isinstance(table, dict):
             where.at(name).refuse("must be a table", got=table, allowed=f"a table of {joined(_OF_STAGE)}")
             continue

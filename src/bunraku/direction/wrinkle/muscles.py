@@ -23,6 +23,8 @@ _MOST_NODES = 800
 LARGEST_STIFFNESS = 1e6
 """times that; a muscle may be as much softer"""
 _LARGEST = 1e6
+_MOST_LONGER = 20.0
+"""times as large as relaxed, or as small: beyond, the units of two files differ"""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -106,6 +108,13 @@ def _shape(relaxed: TriMesh, contracted: object) -> Points:
         raise input_error(
             "a muscle's shapes have the same vertices, at finite points", where="muscle.contracted",
             got=f"shape {points.shape}", allowed=str(relaxed.rest.shape),
+        )  # fmt: skip
+    grown = float(np.linalg.norm(np.ptp(points, axis=0)) / np.linalg.norm(np.ptp(relaxed.rest, axis=0)))
+    if not 1.0 / _MOST_LONGER <= grown <= _MOST_LONGER:
+        raise input_error(
+            "the contracted shape has another size than any muscle comes to", where="muscle.contracted",
+            got=f"{grown:.3g} times as large as the relaxed one", allowed=f"1/{_MOST_LONGER:g} to {_MOST_LONGER:g}",
+            remedy="the units of both, which must be the same",
         )  # fmt: skip
     if signed_volume(points, relaxed.faces) * signed_volume(relaxed.rest, relaxed.faces) < 0.0:
         raise input_error(
