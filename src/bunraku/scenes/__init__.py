@@ -16,6 +16,7 @@ from .cloth import designed_cloth as designed_cloth
 from .cushion import cushion_study as cushion_study
 from .folds import resolution as resolution
 from .folds import uneven as uneven
+from .frown import frown_study as frown_study
 from .herringbone import herringbone_study as herringbone_study
 from .measures import mean_distance as mean_distance
 from .plan_ways import plan_ways as plan_ways
