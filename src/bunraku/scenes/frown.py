@@ -33,7 +33,7 @@ STIFFNESS, BONE = 60.0, 300.0
 """times as stiff as flesh are the muscles, and what holds the skull"""
 _LONG = 0.5
 """[s] that a frown takes"""
-WAVES = {"thick skin": 0.036, "middling skin": 0.024, "thin skin": 0.016}
+WAVES = {"thick skin": 0.040, "middling skin": 0.027, "thin skin": 0.018}
 """[m] as theory has them"""
 
 
@@ -53,6 +53,8 @@ class Sculpted:
     """relaxed, from its origin on the bone to where it takes hold of the flesh"""
     shorter: float
     """how long it is when contracted, over its length"""
+    sinks: float = 0.0
+    """[m] by which its origin is drawn down with the glabella"""
 
     @cached_property
     def relaxed(self) -> TriMesh:
@@ -65,21 +67,24 @@ class Sculpted:
     def contracted(self) -> Points:
         """(n, 3) [m] the same vertices: shorter towards the origin, and thicker, so that its volume stays."""
         origin, end = np.array(self.part.a), np.array(self.part.b)
-        axis = (end - origin) / np.linalg.norm(end - origin)
+        long = np.linalg.norm(end - origin)
+        axis = (end - origin) / long
         from_origin = self.relaxed.rest - origin
-        along = (from_origin @ axis)[:, None] * axis
-        return origin + self.shorter * along + (from_origin - along) / np.sqrt(self.shorter)
+        along = (from_origin @ axis)[:, None]
+        down = np.array([0.0, -1.0, 0.0]) + axis[1] * axis  # across the axis: a shear
+        out = origin + self.shorter * along * axis + (from_origin - along * axis) / np.sqrt(self.shorter)
+        return out + self.sinks * (1.0 - along / long) * down
 
 
-_CORRUGATOR = Part((0.005, 0.000, 0.0945), (0.052, 0.020, 0.0735), (0.0075, 0.0085))
+_CORRUGATOR = Part((0.006, 0.006, 0.0945), (0.048, 0.019, 0.0760), (0.0080, 0.0085))
 _ZYGOMATIC = Part((0.060, -0.050, 0.058), (0.036, -0.098, 0.064), (0.0095, 0.0075))
 
 MUSCLES: Mapping[str, Sculpted] = {
     "procerus": Sculpted(
-        Part((0.0, -0.036, 0.104), (0.0, 0.008, 0.0950), (0.0070, 0.0080), (1.2, 1.0, 1.0)), 0.62
+        Part((0.0, -0.036, 0.104), (0.0, 0.008, 0.0950), (0.0070, 0.0085), (1.3, 1.0, 1.0)), 0.62
     ),
-    "corrugator_left": Sculpted(_CORRUGATOR, 0.65),
-    "corrugator_right": Sculpted(_CORRUGATOR.mirrored(), 0.65),
+    "corrugator_left": Sculpted(_CORRUGATOR, 0.62, 0.011),
+    "corrugator_right": Sculpted(_CORRUGATOR.mirrored(), 0.62, 0.011),
     "zygomatic_left": Sculpted(_ZYGOMATIC, 0.75),
     "zygomatic_right": Sculpted(_ZYGOMATIC.mirrored(), 0.75),
 }  # fmt: skip
@@ -137,7 +142,7 @@ def missing(take: Take) -> tuple[float, ...]:
     return tuple(max(float(of) for name, of in share.items() if name.startswith(kind)) for kind in kinds)
 
 
-def frown_study(threads: int | None = None, edge: float = 0.0022, frames: int = 5) -> Study:
+def frown_study(threads: int | None = None, edge: float = 0.0021, frames: int = 5) -> Study:
     """One frown in three skins, beside the interior's without waves."""
     mesh = head(edge)
     takes = {name: frowning(mesh, skin_of(wave), frames, threads) for name, wave in WAVES.items()}

@@ -51,9 +51,9 @@ def outside_head(x: Points) -> Vector:
     """(n,) [m] about how far points (n, 3) are outside of it."""
     mirrored = np.abs(x[:, :1]) * [1.0, 0.0, 0.0] + x * [0.0, 1.0, 1.0]
     head = melted([_skull(x), *_features(x)], 0.030)
-    ear = Part((0.106, -0.004, -0.030), (0.096, -0.045, -0.016), (0.022, 0.013), (0.5, 1.0, 1.0)).distance(mirrored)
-    hollow = ball((0.125, -0.010, -0.020), 0.016, (1.0, 1.2, 1.0)).distance(mirrored)
-    head = melted([head, cut(ear, -hollow, 0.008)], 0.016)
+    ear = Part((0.105, -0.004, -0.030), (0.096, -0.038, -0.019), (0.022, 0.015), (0.6, 1.0, 1.0)).distance(mirrored)
+    hollow = ball((0.126, -0.010, -0.020), 0.016, (1.0, 1.2, 1.0)).distance(mirrored)
+    head = melted([head, cut(ear, -hollow, 0.008)], 0.018)
     socket = ball((EYE[0], EYE[1], EYE[2] + 0.026), 0.024, (1.25, 0.85, 1.0)).distance(mirrored)
     head = cut(head, -socket, 0.016)
     nose = [
