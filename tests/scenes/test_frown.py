@@ -57,15 +57,15 @@ def compression(mesh: TriMesh, x: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 @pytest.mark.slow
 def test_a_frown_wrinkles_the_brow() -> None:
-    take = frowning(head(0.005), skin_of(0.036), frames=3, threads=1, cell=0.036)
+    skin = skin_of(0.045)
+    take = frowning(head(COARSE), skin, frames=3, threads=1, cell=0.036)
     assert take.surface is not None
     mesh, x = take.animation.mesh, take.surface.points[-1]
     assert take.report["converged"].all() and take.report["handle_residual"].max() < 1e-9
     between, top = brows(mesh), crown(mesh)
     # Pressed beyond the onset between the brows, not on the crown.
-    young = skin_of(0.036).young
-    assert isinstance(young, float)
-    layers = SkinOnSoft(skin_of(0.036).thickness, young, FLESH.young)
+    assert isinstance(skin.young, float)
+    layers = SkinOnSoft(skin.thickness, skin.young, FLESH.young)
     pressed = compression(mesh, x, mesh.faces)
     inside = [np.isin(mesh.faces, which).all(axis=1) for which in (between, top)]
     assert np.median(pressed[inside[0]]) > 1.5 * layers.onset and np.median(pressed[inside[1]]) < 0.5 * layers.onset
