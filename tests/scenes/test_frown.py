@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from bunraku.scenes.frown import FLESH, MUSCLES, Sculpted, brows, crown, edge_am
 from bunraku.scenes.head import NECK, head, outside_head, skull
 from bunraku.scenes.soft_shapes import Part
 
-SCAN = Path("/work/shared/data/meshes/face_lee_perry_smith.glb")
+DATA = Path(os.environ.get("BUNRAKU_TEST_DATA") or Path(__file__).resolve().parents[2] / "../shared/data").resolve()
+SCAN = DATA / "meshes/face_lee_perry_smith.glb"
 COARSE = 0.006
 
 
@@ -83,7 +85,7 @@ def test_a_frown_wrinkles_the_brow() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SCAN.exists(), reason="the scanned head is not here")
+@pytest.mark.skipif(not SCAN.exists(), reason="no scanned head: shared/data/meshes")
 def test_a_scanned_head_frowns() -> None:
     """Two corrugators under its brows; nothing of it is kept."""
     scan = bk.read_mesh(SCAN, unit="m")

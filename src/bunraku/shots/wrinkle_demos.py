@@ -116,7 +116,7 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
         "a puppet's head frowns by three muscles, and its brow wrinkles: muscles from files, keyed",
         lambda: head(0.003), lambda mesh: {name: (vertices, {}) for name, vertices in held(mesh).items()},
         {
-            "skin": {"young": 8e5, "poisson": 0.3, "density": 1000.0}, "wavelength": 0.024,
+            "skin": {"young": 8e5, "poisson": 0.3, "density": 1000.0}, "wavelength": 0.025,
             "interior": {"young": 2e4, "poisson": 0.3, "density": 1000.0, "stiffness_damping": 0.02}, "cell": 0.03,
         },
         (1, 9), 12.0, _frown_muscles(),
