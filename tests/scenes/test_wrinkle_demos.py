@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from bunraku.geometry import TriMesh, edges
 from bunraku.geometry.enclosing import signed_volume
 from bunraku.materials import SkinOnSoft
+from bunraku.scenes.frown import MUSCLES, brows, edge_among
+from bunraku.scenes.head import head
 from bunraku.scenes.pillow import hand, pillow
 from bunraku.shots import WRINKLE_DEMOS, check_demo, demo_files, demo_titles, write_demo
 from bunraku.shots.prepare_wrinkle import prepare_wrinkle
@@ -21,12 +24,12 @@ def _edge(mesh: TriMesh) -> float:
 
 
 def test_they_are_listed() -> None:
-    assert set(WRINKLE_DEMOS) == {"cushion", "pillow"} and set(WRINKLE_DEMOS) <= set(demo_titles())
+    assert set(WRINKLE_DEMOS) == {"cushion", "pillow", "frown"} and set(WRINKLE_DEMOS) <= set(demo_titles())
     for name in WRINKLE_DEMOS:
         check_demo(name)
 
 
-@pytest.mark.parametrize("name", list(WRINKLE_DEMOS))
+@pytest.mark.parametrize("name", ["cushion", "pillow"])
 def test_a_demo_is_a_shot_and_its_files_are_kept(name: str, tmp_path: Path) -> None:
     shot = write_demo(name, tmp_path)
     files = [tmp_path / file for file in demo_files(name)]
@@ -45,6 +48,33 @@ def test_a_demo_is_a_shot_and_its_files_are_kept(name: str, tmp_path: Path) -> N
     before = [file.read_bytes() for file in files]
     write_demo(name, tmp_path)
     assert [file.read_bytes() for file in files] == before
+
+
+def test_the_frown_has_its_muscles_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a coarser head."""
+    monkeypatch.setitem(WRINKLE_DEMOS, "frown", replace(WRINKLE_DEMOS["frown"], surface=lambda: head(0.006)))
+    shot = write_demo("frown", tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == set(demo_files("frown"))
+    told = shot.wrinkles["frown"].muscles
+    assert [one.called for one in told] == [*MUSCLES, "skull"]
+    prepared = prepare_wrinkle(shot)
+    assert min(len(one.vertices) for one in prepared.handles) > 20
+    for one, muscle in zip(MUSCLES.values(), prepared.muscles, strict=False):
+        np.testing.assert_allclose(muscle.relaxed.rest, one.relaxed.rest, atol=1e-6)
+        np.testing.assert_allclose(muscle.contracted, one.contracted, atol=1e-6)
+        assert [muscle.at(time) for time in (0.0, 8.0 / 12.0)] == [0.0, 1.0]
+    skull = prepared.muscles[-1]
+    assert skull.anchored and skull.at(0.5) == 0.0 and np.array_equal(skull.contracted, skull.relaxed.rest)
+    before = (tmp_path / "frown_skull.usdc").read_bytes()
+    write_demo("frown", tmp_path)
+    assert (tmp_path / "frown_skull.usdc").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_the_frown_shows_its_waves_where_it_frowns() -> None:
+    demo = WRINKLE_DEMOS["frown"]
+    mesh = demo.surface()
+    assert 8.0 * edge_among(mesh, brows(mesh)) < demo.table["wavelength"]
 
 
 def test_the_pillow_is_closed_and_round() -> None:

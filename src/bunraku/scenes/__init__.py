@@ -17,6 +17,7 @@ from .cushion import cushion_study as cushion_study
 from .foam_block import skins_study as skins_study
 from .folds import resolution as resolution
 from .folds import uneven as uneven
+from .frown import frown_study as frown_study
 from .herringbone import herringbone_study as herringbone_study
 from .measures import mean_distance as mean_distance
 from .plan_ways import plan_ways as plan_ways

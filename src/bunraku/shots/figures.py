@@ -36,6 +36,7 @@ from bunraku.scenes import (
     buttons_study,
     cloth_design,
     cushion_study,
+    frown_study,
     herringbone_study,
     jelly_study,
     key_study,
@@ -149,6 +150,10 @@ FIGURES: dict[str, Figure] = {
     "seat": Figure(
         "a ball is dropped on a leather seat: the foam, and with its skin", seat_study, (-0.35, -0.6, -1.0),
         style=dyed((0.45, 0.26, 0.16), sheen=0.35),
+    ),
+    "frown": Figure(
+        "a head that frowns by three muscles, in three skins: procerus, corrugators and zygomatics", frown_study,
+        (-0.22, -0.08, -1.0), size=_PORTRAIT, style=dyed((0.80, 0.60, 0.48), sheen=0.25),
     ),
     "herringbone": Figure(
         "a skin pressed along one direction and then along the other: straight ridges go in zigzag", herringbone_study,

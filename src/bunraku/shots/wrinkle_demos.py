@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Integers
+from bunraku.contracts import Integers, Points
 from bunraku.geometry import Attribute, Scope, Surface, TriMesh
 from bunraku.io import write_mesh
 from bunraku.motion import Path as Way
 from bunraku.scenes.cushion import bent_end, cushion
+from bunraku.scenes.frown import BONE, MUSCLES, STIFFNESS, held
+from bunraku.scenes.head import head, skull
 from bunraku.scenes.pillow import hand, pillow
 
 from .demo_shot import write_demo_shot
 
 Handles = Mapping[str, tuple[Integers, Mapping[str, Any]]]
 """region → its vertices, and what else its handle's table says"""
+
+
+@dataclass(frozen=True)
+class DemoMuscle:
+    """A muscle whose shapes are written to files."""
+
+    relaxed: Callable[[], TriMesh]
+    contracted: Callable[[], Points] | None
+    """(n, 3) [m]; None: as it is relaxed"""
+    table: Mapping[str, Any]
+    """all else of it"""
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,7 @@ class WrinkleDemo:
     frames: tuple[int, int]
     rate: float
     """[frames/s]"""
+    muscles: Mapping[str, DemoMuscle] = field(default_factory=dict)
 
 
 def _cushion_handles(mesh: TriMesh) -> Handles:
@@ -64,6 +78,21 @@ def _pillow_handles(mesh: TriMesh) -> Handles:
     return out
 
 
+def _frown_muscles() -> dict[str, DemoMuscle]:
+    """Corrugators first, then the procerus, then the zygomatics; and the skull."""
+    out: dict[str, DemoMuscle] = {}
+    for name, one in MUSCLES.items():
+        begun = next(frame for kind, frame in _BEGUN.items() if name.startswith(kind))
+        keys = [[begun, 0.0], [begun + 5, 1.0, "smooth"]]
+        told = {"activation": keys, "stiffness": STIFFNESS, "anchored": True, "name": name}
+        out[name] = DemoMuscle(lambda one=one: one.relaxed, lambda one=one: one.contracted, told)
+    told = {"activation": 0.0, "stiffness": BONE, "anchored": True, "name": "skull"}
+    return {**out, "skull": DemoMuscle(skull, None, told)}
+
+
+_BEGUN = {"corrugator": 1, "procerus": 2, "zygomatic": 3}
+"""the frames on which muscles begin to contract"""
+
 WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
     "cushion": WrinkleDemo(
         "a foam cushion is bent by its ends, and the skin of its inner side wrinkles across: keyed handles",
@@ -83,32 +112,67 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
         },
         (1, 13), 12.0,
     ),
+    "frown": WrinkleDemo(
+        "a puppet's head frowns by three muscles, and its brow wrinkles: muscles from files, keyed",
+        lambda: head(0.003), lambda mesh: {name: (vertices, {}) for name, vertices in held(mesh).items()},
+        {
+            "skin": {"young": 8e5, "poisson": 0.3, "density": 1000.0}, "wavelength": 0.025,
+            "interior": {"young": 2e4, "poisson": 0.3, "density": 1000.0, "stiffness_damping": 0.02}, "cell": 0.03,
+        },
+        (1, 9), 12.0, _frown_muscles(),
+    ),
 }  # fmt: skip
 
 
 def wrinkle_demo_files(name: str) -> tuple[str, ...]:
-    """Names of the shot file and of the surface."""
-    return f"{name}.toml", f"{name}_rest.usdc"
+    """Names of the shot file, of the surface, and of the muscles' shapes."""
+    shapes = (file for pair in _shape_files(name).values() for file in dict.fromkeys(pair))
+    return f"{name}.toml", f"{name}_rest.usdc", *shapes
+
+
+def _shape_files(name: str) -> dict[str, tuple[str, str]]:
+    """Of each muscle, relaxed and contracted; one file where the two are the same."""
+    out: dict[str, tuple[str, str]] = {}
+    for muscle, one in WRINKLE_DEMOS[name].muscles.items():
+        relaxed = f"{name}_{muscle}.usdc"
+        out[muscle] = relaxed, relaxed if one.contracted is None else f"{name}_{muscle}_contracted.usdc"
+    return out
 
 
 def write_wrinkle_demo(name: str, folder: Path) -> None:
-    """Write the surface, its handles painted on it, and the shot file; files that are there already are kept."""
+    """Write the surface, its handles painted on it, its muscles and the shot file; files that are there already are
+    kept."""
     chosen = WRINKLE_DEMOS[name]
-    shot, rest = wrinkle_demo_files(name)
-    if all((folder / file).exists() for file in (shot, rest)):
+    files = wrinkle_demo_files(name)
+    if all((folder / file).exists() for file in files):
         return
     mesh = chosen.surface()
     handles = chosen.handles(mesh)
-    write_mesh(folder / rest, _painted(mesh, handles))
+    write_mesh(folder / files[1], _painted(mesh, handles))
     table = {
-        "role": "wrinkle", "surface": {"file": rest}, "regions": {one: {"painted": one} for one in handles},
+        "role": "wrinkle", "surface": {"file": files[1]}, "regions": {one: {"painted": one} for one in handles},
         "handles": [{"region": one, **told} for one, (_, told) in handles.items()], **chosen.table,
     }  # fmt: skip
+    if chosen.muscles:
+        table["muscles"] = _muscle_tables(name, folder)
     settings = {
         "shot": {"frames": list(chosen.frames), "rate": chosen.rate}, "object": {name: table},
         "physics": {"substeps": 1, "gravity": [0.0, 0.0, 0.0]},
     }  # fmt: skip
     write_demo_shot(name, chosen.title, settings, folder)
+
+
+def _muscle_tables(name: str, folder: Path) -> list[dict[str, Any]]:
+    """The muscles of a shot, their shapes written."""
+    out: list[dict[str, Any]] = []
+    for muscle, (first, second) in _shape_files(name).items():
+        one = WRINKLE_DEMOS[name].muscles[muscle]
+        relaxed = one.relaxed()
+        write_mesh(folder / first, relaxed)
+        if one.contracted is not None:
+            write_mesh(folder / second, relaxed.with_rest(one.contracted()))
+        out.append({"relaxed": {"file": first}, "contracted": {"file": second}, **one.table})
+    return out
 
 
 def _painted(mesh: TriMesh, handles: Handles) -> Surface:
