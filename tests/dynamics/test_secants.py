@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bunraku.contracts import Array, Points, Vector
@@ -17,9 +19,12 @@ def _hessians(seed: int) -> tuple[Array, Array]:
     return now @ now.T + np.eye(3 * COUNT), np.diag(random.uniform(5.0, 30.0, 3 * COUNT))
 
 
-def _newton(old: Array):
+def _newton(old: Array) -> Callable[[Points], tuple[Points, Vector]]:
+    inverse: Array = np.linalg.inv(old)
+
     def step(gradient: Points) -> tuple[Points, Vector]:
-        return -np.linalg.solve(old, gradient.reshape(-1)).reshape(-1, 3), np.zeros(0)
+        found: Points = -(inverse @ gradient.reshape(-1)).reshape(-1, 3)
+        return found, np.zeros(0)
 
     return step
 
