@@ -20,7 +20,7 @@ def _hessians(seed: int) -> tuple[Array, Array]:
 
 
 def _newton(old: Array) -> Callable[[Points], tuple[Points, Vector]]:
-    inverse: Array = np.linalg.inv(old)
+    inverse = np.asarray(np.linalg.inv(old), dtype=np.float64)
 
     def step(gradient: Points) -> tuple[Points, Vector]:
         found: Points = -(inverse @ gradient.reshape(-1)).reshape(-1, 3)
