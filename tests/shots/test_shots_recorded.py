@@ -183,6 +183,24 @@ def test_a_path_of_a_take_is_followed_on_the_frames_that_are_told(shot) -> None:
         prepare_body(shot("again", path=[{"take": "droop/v001", "frames": [15, 20]}]))
 
 
+def test_a_path_of_a_take_may_be_retimed(shot) -> None:
+    shot(pins=[{"region": "left"}]).run(threads=1)
+
+    def path(**more: Any) -> bk.Path:
+        return prepare_body(shot("again", path=[{"take": "droop/v001", **more}])).bodies[0].paths[0]
+
+    there, back = path(frames=[5, 9]), path(retime=[[5, 9], [9, 5]])
+    np.testing.assert_allclose(back.times, there.times, atol=1e-12)
+    np.testing.assert_allclose(back.points, there.points[::-1], atol=1e-12)
+    assert np.abs(np.diff(there.points, axis=0)).max() > 1e-6  # it moves
+    slow = path(retime=[[5, 5], [9, 7]])
+    np.testing.assert_allclose(slow.points[::2], there.points[:3], atol=1e-12)
+    with pytest.raises(
+        InputError, match=r"path\[0\].*retime: the animation has no such frame \(got 40.0\); allowed: 3 to 15"
+    ):
+        path(retime=[[5, 9], [9, 40]])
+
+
 def test_a_part_of_the_same_body_goes_as_that_part_did(shot) -> None:
     """And not as the whole, whose middle is elsewhere: the part that was held stays where it was."""
     shot(pins=[{"region": "left"}]).run(threads=1)

@@ -15,6 +15,7 @@ from bunraku.motion import Path as Way
 from .body_spec import WayTable
 from .inputs import InputFile, read_source, source_inputs
 from .recorded_way import recorded_body, recorded_input
+from .retime import retimed_way
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ def told_way(
     """(t,) times [s] from the frame `first` at a rate [frames/s], (t, 3) points [m] in the world, and (t, 3, 3) turns
     or None. `part`: the body that is directed, and (v,) its nodes that are, None for all."""
     if told.points is None:
-        way = _animated(told, rate, takes, part)
+        way = retimed_way(_animated(told, rate, takes, part), told.retime, rate)
         return way.times - first / rate, way.points, way.rotations
     rows = np.array(told.points, dtype=np.float64)
     turns = Rotation.from_rotvec(np.radians(rows[:, 4:])).as_matrix() if rows.shape[1] == 7 else None
