@@ -13,6 +13,8 @@ from .secants import Secants
 from .system import mean_stiffness, shifted_stencils
 
 _ARMIJO, _HALVINGS = 1e-4, 40
+_LEAST_SHARE = 0.2
+"""of a step: where less of it is taken, its factor misleads"""
 _NOISE = 1e-8
 """share of the energy below which what it should fall may drown in rounding"""
 
@@ -32,6 +34,7 @@ class Search:
         self.secants = Secants()
         self._taken: tuple[Points, Points] | None = None
         self._factored_at = x
+        self._astray, self._away = False, np.inf
         self._blocks: tuple[Points, list[Array]] | None = None
 
     def value(self, x: Points) -> float:
@@ -61,7 +64,7 @@ class Search:
     def factored(self, *, sure: bool) -> None:
         """Take down where, and whether the signs of its pivots are sure."""
         self.factorisations += 1
-        self.surely, self._factored_at = sure, self.x
+        self.surely, self._factored_at, self._astray = sure, self.x, False
         self.secants.forget()
 
     def moved(self) -> float:
@@ -69,13 +72,22 @@ class Search:
         return float(np.abs(self.x - self._factored_at).max(initial=0.0))
 
     def serves(self, shrinks: float, often: int) -> bool:
-        """Whether the last factor, of a convex energy, is good enough for one more step: whether the last, where that
-        was with an old factor too, was at most such a share of the one before."""
+        """Whether the last factor, of an energy that is convex or was made so, is good enough for one more step:
+        whether the last, where that was with an old factor too, was at most such a share of the one before, and none
+        has led too far from where it was made."""
         slow = self.reuses and self.last_step > shrinks * self.step_before
-        if not self.stable or self.reuses == often or slow:
+        if not (self.stable or self.shift) or self.reuses == often or slow or self._astray:
             return False
         self.reuses += 1
         return True
+
+    def returned(self, step: Points, multipliers: Vector, near: float) -> bool:
+        """Take a whole step to the conditions, which no energy has judged: a factor serves on after it only if it was
+        shorter than `near` [m]. Returns whether the one before came no nearer to them."""
+        before, self._away = self._away, self.away()
+        self._astray |= float(np.abs(step).max(initial=0.0)) > near
+        self.x, self.multipliers = self.x + step, multipliers
+        return self._away > 0.5 * before
 
     def learn(self, gradient: Points) -> None:
         """Take down the gradient (n, 3) [N] where a step has led, if the same factor serves there."""
@@ -110,16 +122,26 @@ class Search:
 
     def descend(self, step: Points, gradient: Points, multipliers: Vector) -> bool:
         """Go along a step as far as the energy falls as it should; whether it does anywhere."""
-        slope, begin = float(np.sum(step * gradient)), self.value(self.x)
-        share = 1.0
+        old, self.multipliers = self.multipliers, multipliers
+        there = self.x + step
+        slope = float(np.sum(step * gradient) + (multipliers - old) @ (self.missed(there) - self.missed(self.x)))
+        if self._descended(step, slope, gradient):
+            return True
+        self.multipliers = old
+        return False
+
+    def _descended(self, step: Points, slope: float, gradient: Points) -> bool:
+        """With the multipliers that come with the step: with those before it, what a step misses conditions by, for
+        rounding, would count as energy."""
+        begin, share = self.value(self.x), 1.0
         if slope >= 0.0 and abs(slope) > _NOISE * abs(begin):
             return False
         for _ in range(_HALVINGS):
             there = self.x + share * step
             falls = slope < 0.0 and self.value(there) <= begin + _ARMIJO * share * slope
             if falls or self._flatter(there, step, slope, begin):
-                self._taken = there - self.x, gradient
-                self.x, self.multipliers = there, multipliers
+                self._astray |= share < _LEAST_SHARE
+                self._taken, self.x = (there - self.x, gradient), there
                 return True
             share *= 0.5
         return False

@@ -51,9 +51,11 @@ _POWERS, _SETTLED = 200, 1e-3
 """inverse iterations towards the direction that falls most, at most, and the change of its curvature that ends them"""
 _FARTHEST = 1e3
 """times the settings' length: beyond, what falls has no bottom"""
-_MISSED, _MOST_RETURNS = 0.1, 5
+_MISSED, _FARTHEST_RETURN, _NEAR, _MOST_RETURNS = 0.1, 10.0, 0.1, 5
 """share of a converged step by which conditions may be missed: what leads back to them need not lead down, and no
-energy can judge it; and how many whole steps are taken to them: one meets them, but for rounding"""
+energy can judge it; how much longer than the way to them, and of `length`, a whole step may be that forces have a part
+in (after a longer one a factor does not serve); and how many whole steps may come no nearer: one meets conditions, but
+for rounding"""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,13 @@ class EquilibriumSettings:
     """share of `length` by which a ridge is left at first"""
     stable: bool = True
     """False: content where forces vanish, on a ridge too (for comparison)"""
+    loose: bool = False
+    """whether a body may move freely along some direction, and then stays where it was; else that is said to be"""
+
+    @property
+    def least(self) -> float:
+        """Of the mean stiffness: what is added before pivots are counted, so that rounding decides nothing."""
+        return _NEUTRAL if self.loose else -_NEUTRAL
 
 
 class Equilibrium:
@@ -125,7 +134,7 @@ class Equilibrium:
         return {
             "iterations": search.iterations, "factorisations": search.factorisations, "ridges": search.ridges,
             "last_step": search.last_step, "residual": search.missed(x), "multipliers": search.multipliers,
-            "stable": search.stable, "energy": search.value(x),
+            "stable": search.stable and search.surely, "energy": search.value(x),
         }  # fmt: skip
 
     @cached_property
@@ -174,7 +183,9 @@ class Equilibrium:
             if search.away() > _MISSED * small:  # conditions first: linear ones, which one whole step meets
                 if returns == _MOST_RETURNS:
                     return search.conflict()
-                returns, search.x, search.multipliers = returns + 1, search.x + step, multipliers
+                if search.last_step > max(_NEAR * settings.length, _FARTHEST_RETURN * search.away()):
+                    step, multipliers = self._direction(search, None)
+                returns += search.returned(step, multipliers, _NEAR * settings.length)
             elif search.last_step <= small:
                 search.x, search.multipliers = search.x + step, multipliers
                 ended = self._ended(search, small)
@@ -191,10 +202,10 @@ class Equilibrium:
         """Have a factor that serves for a step. Where waves are those of before there is one at once; where the energy
         is not convex, the search goes down first."""
         close = _CLOSE * self._settings.tolerance * self._settings.length
-        ends = search.stable and search.last_step <= close < search.moved()
+        ends = search.last_step <= close < search.moved()
         if not ends and search.serves(_SHRINKS, _MOST_REUSES):
             return
-        if (ends or not search.lowered) and self._factor(search, _NEUTRAL if ends else 0.0, sure=ends):
+        if (ends or not search.lowered) and self._factor(search, self._settings.least if ends else 0.0, sure=ends):
             search.stable, search.reuses, search.shift = True, 0, 0.0
             return
         if not search.lowered:
@@ -203,12 +214,15 @@ class Equilibrium:
 
     def _ended(self, search: Search, small: float) -> Outcome | None:
         """What a search has come to whose steps are small; None where it goes on, down from a ridge."""
+        settings = self._settings
         if search.stable and (search.moved() > _CLOSE * small or not search.surely):
-            search.stable = self._factor(search, _NEUTRAL, sure=True)
-        if search.stable or (not self._settings.stable and search.imbalance() <= small * search.mean):
+            search.stable, search.reuses = self._factor(search, settings.least, sure=True), 0
+            if search.stable:
+                return None  # whether its own step is small as well, the next one tells
+        if search.stable or (not settings.stable and search.imbalance() <= small * search.mean):
             return Outcome.CONVERGED
         search.shift = self._convex(search, _LEAST_SHIFT, sure=True)  # what came before may have taken more
-        if self._settings.stable and not search.stable:
+        if settings.stable and not search.stable:
             left = self._leave(search, search.shift)
             if left is not None:
                 return left
@@ -228,10 +242,10 @@ class Equilibrium:
     def _convex(self, search: Search, least: float, tried: float = 0.0, *, sure: bool = False) -> float:
         """Factorise with little of the mass matrix, but so much that the energy is convex; returns that share. The
         first that is `tried` is none where it would be less than the `least`."""
-        tried = tried if tried > least / _MORE else 0.0
+        tried = tried if tried > least / _MORE else (self._settings.least if sure else 0.0)
         for _ in range(_MOST_SHIFTS):
             if self._factor(search, tried, sure=sure):
-                search.stable, search.reuses = tried == 0.0, 0
+                search.stable, search.reuses = tried <= _NEUTRAL, 0
                 return tried
             tried = max(least, _LESS * tried if search.shift else _MORE * tried)
         raise FactorisationError("no share of the mass makes the energy convex")
@@ -254,8 +268,9 @@ class Equilibrium:
         positive, negative = saddle.inertia()
         return negative == search.auxiliary + conditions and positive + negative == saddle.size + conditions
 
-    def _direction(self, search: Search, gradient: Points) -> tuple[Points, Vector]:
-        """Newton's step to the conditions with the last factor, and the new multipliers."""
+    def _direction(self, search: Search, gradient: Points | None) -> tuple[Points, Vector]:
+        """Newton's step to the conditions with the last factor, and the new multipliers; without a gradient the way to
+        them alone."""
         saddle = self._saddle
         assert saddle is not None
         missed = -search.missed(search.x)
@@ -266,6 +281,8 @@ class Equilibrium:
             found = saddle.solve(force, missed, rounds=_ROUNDS)
             return found.primal[: pull.size].reshape(-1, 3), search.multipliers + found.multipliers
 
+        if gradient is None:
+            return newton(np.zeros_like(search.x))[0], search.multipliers
         return search.secants.corrected(gradient, newton)
 
     def _leave(self, search: Search, shift: float) -> Outcome | None:

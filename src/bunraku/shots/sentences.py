@@ -149,8 +149,8 @@ def _freer(m: Measured) -> Iterator[Sentence]:
     if m.regions and some.any():
         loose = np.where(~firm & some[:, None], m.arrays["residual"], -1.0)
         frame, region = peak(loose)
-        if loose[frame, region] <= 0.0:  # paths that are over, or yet to begin, are away from nothing
-            return
+        if loose[frame, region] <= 0.0 and not m.arrays["held"][~firm & some[:, None]].any():
+            return  # paths that are over, or yet to begin, are away from nothing
         yield Sentence(
             "note",
             f"On frames {ranges(m.frames[some])} between {firm[some].sum(axis=1).min()} and "

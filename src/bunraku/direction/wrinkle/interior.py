@@ -144,7 +144,7 @@ class LatticeInterior:
         if self.followed is None:
             return {POINTS: self.lattice.rest.copy(), VELOCITY: np.zeros_like(self.lattice.rest)}
         system = System(Mass(self.own_mass), self.elastic, self.conditions(self.own_mass))
-        search = Equilibrium(system, EquilibriumSettings(length=self.lattice.cell), threads=self.threads)
+        search = Equilibrium(system, EquilibriumSettings(length=self.lattice.cell, loose=True), threads=self.threads)
         first = self._balanced(search, time, self.followed.affine(self.lattice, time))
         soon = self._balanced(search, time + _SOON, first)
         return {POINTS: first, VELOCITY: (soon - first) / _SOON}
