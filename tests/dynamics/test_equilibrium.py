@@ -10,7 +10,8 @@ import pytest
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
 from bunraku.contracts import WHY, InputError, Outcome, State
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
-from bunraku.energies import Bending, Membrane
+from bunraku.dynamics.secants import Secants
+from bunraku.energies import Bending, GravityEnergy, Membrane
 from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.testing import sheet
@@ -172,7 +173,55 @@ def test_before_the_onset_it_stays_flat_and_is_stable() -> None:
 
 def test_a_search_that_is_cut_short_says_so() -> None:
     strip = Strip(16)
-    assert strip.equilibrium(limit=3).find(strip.state(2.0)).outcome is Outcome.NOT_CONVERGED
+    found = strip.equilibrium(limit=3).find(strip.state(2.0))
+    assert found.outcome is Outcome.NOT_CONVERGED and not found.stats["stable"]
+
+
+@pytest.mark.parametrize("thick", [2e-4, 5e-3])
+def test_strips_far_beyond_their_load_are_balanced_sooner_by_what_gradients_tell(
+    thick: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elasticas, with softer ways than any share of the mass that is tried: steps tell of them."""
+    strip, found = Strip(24, thick), []
+    for _ in range(2):
+        found.append(strip.equilibrium().find(strip.state(20.0), strip.mesh.rest))
+        monkeypatch.setattr(Secants, "corrected", lambda self, gradient, newton: newton(gradient))
+    with_them, without = found
+    assert with_them.outcome is Outcome.CONVERGED and with_them.stats["stable"]
+    assert with_them.stats["factorisations"] < 0.7 * without.stats["factorisations"]
+
+
+@pytest.mark.parametrize("weight", [1e-2, 0.1, 1.0])
+def test_no_hinge_is_wound_up_on_the_way_from_rest(weight: float) -> None:
+    """A thin strip under its weight falls by more than its length in Newton's first step: taken whole, hinges turn by
+    more than a turn, and with their angles remembered that is a balance of its own."""
+    strip = Strip(12, 5e-3)
+    down = np.zeros(3)
+    down[strip.flat] = weight
+    heavy = replace(strip.system, energies=(*strip.system.energies, GravityEnergy(strip.system.mass.lumped, down)))
+    equilibrium = Equilibrium(heavy, EquilibriumSettings(length=LONG), threads=1)
+    found = equilibrium.find(strip.state(0.5), strip.mesh.rest)
+    afresh = replace(found.value, time=0.5, memory={})
+    assert found.outcome is Outcome.CONVERGED and found.stats["stable"]
+    assert found.stats["energy"] == pytest.approx(equilibrium.energy(afresh), rel=1e-6)
+
+
+def test_a_search_ends_where_it_says() -> None:
+    """Its last step is taken with the factor whose pivots were counted, not with one made far away, and judged with its
+    own multipliers: next to nothing pulls at a strip just below its load, looked for from rest and from flat."""
+    strip = Strip(12)
+    load, down = 0.99 * strip.onset(), np.zeros(3)
+    down[strip.flat] = 1e-8
+    pulled = GravityEnergy(strip.system.mass.lumped, down)
+    system = replace(strip.system, energies=(*strip.system.energies, pulled))
+    for guess in (strip.mesh.rest, None):
+        ends = []
+        for tolerance in (1e-8, 1e-12):
+            settings = EquilibriumSettings(length=LONG, tolerance=tolerance)
+            found = Equilibrium(system, settings, threads=1).find(strip.state(load), guess)
+            assert found.outcome is Outcome.CONVERGED
+            ends.append(found.value.q)
+        assert np.abs(ends[0] - ends[1]).max() < 1e-8 * LONG
 
 
 def test_a_step_that_begins_on_a_ridge_leaves_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -380,3 +381,22 @@ def test_a_solve_asked_for_again_more_exactly_goes_on_to_the_same_bytes() -> Non
     assert np.array_equal(exact.primal, whole.primal) and np.array_equal(exact.multipliers, whole.multipliers)
     assert np.abs(exact.primal[pins]).max() <= 1e-11 * np.abs(exact.primal).max()
     assert usable.primal == pytest.approx(whole.primal, abs=1e-3 * np.abs(whole.primal).max())
+
+
+def test_pivots_that_single_precision_gets_wrong_are_counted_in_double() -> None:
+    """Matrices of one tiny eigenvalue, of either sign."""
+    random, wrong = np.random.default_rng(0), 0
+    for k in range(40):
+        sign = (-1.0) ** k
+        turn = np.linalg.qr(random.normal(size=(9, 9)))[0]
+        matrix = (turn * np.concatenate([np.linspace(0.5, 2.0, 8), [sign * 1e-9]])) @ turn.T
+        made = partial(choose, threads=1)
+        saddle = SaddleSystem(
+            [Stencil(np.arange(9)[None])], 9, sparse.csr_array((0, 9)), made(single=True), single=True, double=made
+        )
+        saddle.factor([0.5 * (matrix + matrix.T)[None]], np.zeros(0), exact=True)
+        assert saddle.inertia() == ((9, 0) if sign > 0.0 else (8, 1))
+        saddle.factor([0.5 * (matrix + matrix.T)[None]], np.zeros(0))
+        wrong += saddle.inertia() != ((9, 0) if sign > 0.0 else (8, 1))
+    if "single" in saddle.solver_name:
+        assert wrong  # else there would be nothing to count again

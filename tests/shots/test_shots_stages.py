@@ -310,9 +310,14 @@ def test_what_stages_have_of_each_other_must_fit(bar: Path) -> None:
     assert refusal(bar, change).splitlines() == [
         "figure.toml: stage.coat.object.coat.guide.stage: the stage makes no such object (got 'land/horse'); allowed: "
         "land/bar",
-        "figure.toml: stage.land.shot.rate: is not that of stage jump, which feeds it (got 30); allowed: 24 frames/s; "
-        "try: one rate in [shot] of the file",
+        "figure.toml: stage.land.shot.rate: is not that of stage jump, which feeds it (got 30); allowed: "
+        "24 frames/s; try: one rate in [shot] of the file",
     ]
+
+    def untold(stage: dict[str, Any]) -> None:
+        stage["jump"]["shot"] = {"rate": 30}
+
+    assert "which feeds it (got 24); allowed: 30 frames/s" in refusal(bar, untold)
 
     def another(stage: dict[str, Any]) -> None:
         stage["land"]["object"]["twin"] = stage["land"]["object"]["bar"]

@@ -254,7 +254,7 @@ def setting() -> list[Claim]:
         claims.append(Claim(name, "largest principal K = 1/R", worst, READ_TOLERANCE, 1.0))
     kept, tolerance = MANDREL - YIELD, SET_TOLERANCE / (MANDREL - YIELD)
     for kind in ("equi", "one-diag", "random"):
-        for n, steps, eta in ((16, 10, 0.0), (16, 40, 0.0), (16, 10, 0.5), (16, 40, 0.5), (32, 10, 0.5), (32, 40, 0.5)):
+        for n, steps, eta in [(n, steps, eta) for n in (16, 32) for eta in (0.0, 0.5) for steps in (10, 40)]:
             found = over_mandrel(kind, n, steps, eta).curvature / kept
             name = f"set after a mandrel, {kind}, {n} edges, {steps} steps, η = {eta:g} m"
             claims.append(Claim(name, "κ = 1/R − Δκ_max", found, tolerance, 1.0))

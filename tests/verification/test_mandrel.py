@@ -58,6 +58,13 @@ def test_an_equilateral_hinge_reads_what_its_direction_lets_it(direction: float)
     assert 0.6 <= found[whole].max() <= 1.05
 
 
+@pytest.mark.parametrize("eta", [0.0, 0.5])
+def test_a_strip_keeps_the_same_set_after_a_mandrel(eta: float) -> None:
+    """1/R − Δκ_max in two step sizes, with and without hardening."""
+    found = [over_mandrel("one-diag", 16, steps, eta).curvature for steps in (10, 40)]
+    assert np.abs(np.array(found) - (MANDREL - YIELD)).max() <= SET_TOLERANCE, found
+
+
 def test_independent_hinges_keep_the_same_set_too() -> None:
     """One angle a hinge, so the rule is exact in one step; on a grid along the mandrel it reads the true curvature."""
     found = [over_mandrel("one-diag", n, k, eta, plate=False) for n, k, eta in [(16, 4, 0.0), (32, 40, 0.5)]]

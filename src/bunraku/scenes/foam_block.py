@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Flags, Points, Vector
+from bunraku.contracts import Flags, PhysicsStopped, Points, Vector
 from bunraku.direction import Take
 from bunraku.direction.wrinkle import Handle, wrinkle
 from bunraku.direction.wrinkle.interior import POINTS, LatticeInterior
@@ -116,7 +116,10 @@ def move(motion: str, threads: int | None = None) -> Moved:
     memory = interior.start(0.0)
     nodes = [memory[POINTS]]
     for k in range(_STEPS):
-        memory = interior.step(memory, k / _STEPS, 1.0 / _STEPS).value
+        found = interior.step(memory, k / _STEPS, 1.0 / _STEPS)
+        if not found.outcome.usable:
+            raise PhysicsStopped(found.outcome.value, index=k, time=k / _STEPS)
+        memory = found.value
         nodes.append(memory[POINTS])
     return Moved(lattice, np.stack(nodes[:: _STEPS // 2]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,7 @@ def refuse_links(links: Mapping[str, Iterable[Link]], place: Place) -> None:
         )  # fmt: skip
 
 
-def check_fed(stages: Mapping[str, Mapping[str, Any]], name: str, links: Iterable[Link], place: Place) -> None:
+def check_fed(stages: Mapping[str, Mapping[str, Any]], name: str, links: Sequence[Link], place: Place) -> None:
     """Refuse, of the stage called `name` among the settings of all, links to objects that no stage makes, and to stages
     at another rate: keys and paths go by frames."""
     where = place.at("stage").at(name)
@@ -112,9 +112,11 @@ def check_fed(stages: Mapping[str, Mapping[str, Any]], name: str, links: Iterabl
                 allowed=joined([f"{link.fed_by}/{one}" for one in own]),
             )  # fmt: skip
         rates = [one.get("shot", {}).get("rate") for one in (stages[name], stages[link.fed_by])]
-        if None not in rates and rates[0] != rates[1]:
+        guided = any("guide" in one.path for one in links)  # a guide says its own
+        if rates[0] != rates[1] and not (guided and None in rates):
             where.at("shot").at("rate").refuse(
-                f"is not that of stage {link.fed_by}, which feeds it", got=rates[0], allowed=f"{rates[1]:g} frames/s",
+                f"is not that of stage {link.fed_by}, which feeds it", got=rates[0] or "none",
+                allowed=f"{rates[1]:g} frames/s" if rates[1] else "none",
                 remedy="one rate in [shot] of the file",
             )  # fmt: skip
             return
