@@ -147,10 +147,11 @@ class Turned:
         return solution if solution.outcome.usable else self._explained(solution, state, dt)
 
     def _solved(self, state: State, dt: float, last: bool) -> Solution[State]:
-        """The step with the offsets that a few solves find."""
+        """The step with the offsets that a few solves find; of the solve that ended nearest, for where contact presses
+        the last digits no longer follow the offsets, and what is made of them may lead away again."""
         time = state.time + dt
         before, change = state.memory.get(OFFSET, self._nothing)
-        offset, slope, tried = before + change, None, None
+        offset, slope, tried, nearest = before + change, None, None, None
         spent: dict[str, float] = {"iterations": 0, "factorisations": 0}
         seconds: dict[str, float] = {}
         rigid = guess = self._carried(state, dt)
@@ -160,11 +161,15 @@ class Turned:
             seconds = {key: seconds.get(key, 0.0) + more for key, more in solution.stats["seconds"].items()}
             x = solution.value.q.reshape(-1, 3)
             off = self.turned_off(x, time) if solution.outcome.usable else np.zeros(3)
-            if np.linalg.norm(off) <= MET or k + 1 == _MOST_SOLVES:
+            away = float(np.linalg.norm(off))
+            if nearest is None or not away >= nearest[0]:
+                nearest = away, offset, solution
+            if away <= MET or k + 1 == _MOST_SOLVES:
+                _, offset, solution = nearest
                 # The offsets are where the next step begins to look.
                 after = _with(solution.value, offset, offset - before)
                 return replace(solution, value=after, stats={**solution.stats, **spent, "seconds": seconds})
-            strayed = tried is not None and np.linalg.norm(off) > max(MISSED_TURN, float(np.linalg.norm(tried[1])))
+            strayed = tried is not None and away > max(MISSED_TURN, float(np.linalg.norm(tried[1])))
             guess = rigid if strayed or solution.stats["contact"] else x
             if slope is None or tried is None:
                 slope = np.asarray(block_diag(*(one.stiffness(x, time) for one in self._constraints)))
