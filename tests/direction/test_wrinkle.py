@@ -182,6 +182,7 @@ def test_what_may_not_be_meant_is_said() -> None:
 
 STILL = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest, SMALL.rest]))
 OPEN = bk.TriMesh(SMALL.rest, SMALL.faces[1:])
+HOLED = bk.TriMesh(np.where(np.arange(SMALL.point_count)[:, None] == 3, np.nan, SMALL.rest), SMALL.faces)
 _WITH_ONE_MORE = bk.TriMesh(np.vstack([SMALL.rest, [[9.0, 9.0, 9.0]]]), SMALL.faces)
 LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_MORE.rest] * 2))
 
@@ -191,6 +192,8 @@ LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_M
     [
         (3, {}, "body"),
         (OPEN, {}, "open|closed|border"),
+        (HOLED, {}, "body, vertices 3: .*not finite|body.*finite"),
+        (bk.TriMesh(SMALL.rest, SMALL.faces[:0]), {}, "body: has no faces"),
         (SMALL, {"cell": 9.0}, "not above the body's own"),
         (SMALL, {"cell": 0.0}, "not above the body's own"),
         (SMALL, {"degree": 3}, "degree"),
@@ -203,6 +206,7 @@ LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_M
         (SMALL, {"handles": Handle([1], lambda time: np.full((1, 3), np.nan))}, "no numbers"),
         (SMALL, {"handles": Handle([1], lambda time: SMALL.rest[1 : 2 + int(time > 0)])}, "a point for each"),
         (SMALL, {"handles": Handle([1], lambda time: "here")}, "gives no points"),  # type: ignore[arg-type,return-value]
+        (SMALL, {"handles": Handle([1], lambda time: {}["where"])}, "gives no points .*KeyError: 'where' at 0 s"),
         (SMALL, {"handles": [Handle([k, 5], lambda time: SMALL.rest[:2]) for k in (1, 2)]}, r"handles\[0\] and"),
         (STILL, {"degree": 1}, "where its animation has it"),
         (STILL, {"cell": 0.1, "handles": Handle([1], lambda time: SMALL.rest[1:2])}, "has no handles"),

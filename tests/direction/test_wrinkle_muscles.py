@@ -62,6 +62,7 @@ def test_activations_may_be_numbers_curves_or_functions() -> None:
         ({"stiffness": 0.0}, "muscle.stiffness"),
         ({"anchored": 1}, "muscle.anchored"),
         ({"activation": "strong"}, "not a number, nor keys"),
+        ({"activation": [[0, 0], [1, -1e6]]}, r"muscle.activation: an activation is a number.*-1000000.0"),
     ],
 )
 def test_shapes_that_are_no_muscle(given: dict[str, Any], sentence: str) -> None:
@@ -83,6 +84,8 @@ STILL = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest, SMALL.re
         (_muscle(INSIDE.with_rest(100.0 * INSIDE.rest)), SMALL, "points outside, up to"),
         ([_muscle(INSIDE), _muscle(bk.TriMesh(INSIDE.rest, INSIDE.faces[1:]))], SMALL, r"muscles\[1\].*open surface"),
         (_muscle(INSIDE, lambda time: "strong"), SMALL, r"muscles\[0\].activation: an activation is a number"),
+        (_muscle(INSIDE, lambda time: 1.0 / 0.0), SMALL, r"muscles\[0\].activation: .*ZeroDivisionError"),
+        (_muscle(INSIDE, lambda time: 50.0), SMALL, r"muscles\[0\].activation: .*50.0 at"),
         (_muscle(INSIDE), STILL, "muscles: an animated body"),
         ("strong", SMALL, "muscles"),
     ],

@@ -61,6 +61,23 @@ def test_functions_sum_to_one_and_reproduce_what_is_affine(lattice: Lattice) -> 
     assert slopes == pytest.approx(np.broadcast_to(np.eye(3), slopes.shape), abs=1e-11)
 
 
+@pytest.mark.parametrize("lattice", LATTICES)
+def test_a_body_is_inside_out_where_the_map_of_its_matter_turns_over(lattice: Lattice) -> None:
+    """Affine maps keep or turn all of it; a fold about a plane turns what is on one side. Determinants of the whole
+    gradients, at the same places, say the same."""
+    assert not lattice.inside_out(lattice.rest @ np.diag([0.1, 2.0, 1.0])).any()
+    assert lattice.inside_out(lattice.rest @ np.diag([-0.1, 2.0, 1.0])).all()
+    middle = lattice.rest[:, 0].mean()
+    folded = lattice.rest.copy()
+    folded[:, 0] = (folded[:, 0] - middle) ** 2 / lattice.cell
+    found, low = lattice.inside_out(folded), lattice.corners[:, 0]
+    assert not found[low > middle + lattice.cell].any() and found.any()
+    places = lattice.boxes[:, 0] + 0.5 * (lattice.boxes[:, 1] - lattice.boxes[:, 0])
+    slopes = np.einsum("kaj,kai->kij", lattice.functions(places)[1], folded[lattice.elements])
+    here = (np.linalg.det(slopes) < 0.0) & (lattice.volumes[:, 13] > 0.0)  # the middle one of the 27
+    assert here.any() and found[here].all()
+
+
 def joined(lattice: Lattice, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of elements in cells one after the other that share all the nodes that their cells share."""
     side = lattice.degree + 1

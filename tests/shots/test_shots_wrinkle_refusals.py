@@ -147,3 +147,17 @@ def test_waves_below_two_edges_are_warned_of_and_run(folder: Path) -> None:
     assert "Waves of 0.0404 m have 0.81 edges of the mesh" in told and "edges of 0.0051 m would show them" in told
     assert len(result.report.measured.frames) == 2 and result.report.met is True
     assert any("Cells of 0.04 m are smaller than" in one.text for one in result.report.sentences)
+
+
+def test_a_body_that_is_pushed_through_itself_is_told_of(folder: Path) -> None:
+    """An end that goes farther than the body is long; pushed less, nothing is said."""
+
+    def told(move: float) -> list[str]:
+        push = [PUSH[0], {"region": "right", "keys": [{"frame": 1}, {"frame": 2, "move": [move, 0.0, 0.0]}]}]
+        result = wrinkled(folder, frames=(1, 2), handles=push).run(threads=1)
+        assert result.report.arrays["inverted"].shape == (2,)
+        return [one.text for one in result.report.sentences if "inside out" in one.text]
+
+    assert not told(-0.02)
+    (said,) = told(-0.6)
+    assert said.startswith("The body is inside out in places on frame 2: at most ") and "cells, at frame 2; " in said

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector, input_error, is_between, need
+from bunraku.contracts import Array, Faces, Flags, Integers, Points, Sparse, Vector, input_error, is_between, need
 
 from .connectivity import orientation, turned
 from .enclosing import signed_volume
@@ -96,6 +96,20 @@ class Lattice:
     def points(self, q: Points) -> Points:
         """(n_surface, 3) the surface with the nodes at q (n, 3) [m]; velocities likewise."""
         return np.asarray(self.embedding @ q)
+
+    def inside_out(self, q: Points) -> Flags:
+        """(m,) elements in which the body is inside out at one of its places, with the nodes at q (n, 3)."""
+        values, slopes = (one[:-1] for one in self.tables())
+        local = q[self.elements].reshape(-1, *(self.degree + 1,) * 3, 3)
+        along = [
+            np.einsum(
+                "mabci,mxa,myb,mzc->mxyzi", local, *(slopes[:, k] if k == axis else values[:, k] for k in range(3)),
+                optimize=True,
+            ).reshape(len(local), -1, 3)
+            for axis in range(3)
+        ]  # fmt: skip
+        turned = np.linalg.det(np.stack(along, axis=-1)) <= 0.0
+        return np.asarray((turned & (self.volumes > 0.0)).any(axis=1))
 
     def masses(self, density: float = 1.0) -> Vector:
         """(n,) lumped: the integral of each node's function times the density [kg/m³], in all that of the body [kg]."""

@@ -29,6 +29,7 @@ def skin_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     yield from _pressed(m)
     yield _highest(prepared, m)
     yield from _muscles(m)
+    yield from _inside_out(m)
     yield from _unbalanced(m)
 
 
@@ -111,6 +112,19 @@ def _muscles(m: Measured) -> Iterator[Sentence]:
             f"{millimetres(float(away[worst]))} on average; relaxed it is {millimetres(way)} from being contracted.",
             float(m.frames[worst]),
         )  # fmt: skip
+
+
+def _inside_out(m: Measured) -> Iterator[Sentence]:
+    """Where the body is pressed so far that what is inside goes through itself, which a smooth skin may hide."""
+    inverted = m.arrays["inverted"]
+    if not inverted.any():
+        return
+    worst = int(np.argmax(inverted))
+    yield Sentence(
+        "note", f"The body is inside out in places on {_frames(m.frames[inverted > 0])}: at most "
+        f"{int(inverted[worst])} of {m.facts['elements']} cells, at frame {m.frames[worst]:g}; handles, muscles or "
+        "drying that ask for less, or more substeps, would keep it whole.", float(m.frames[worst]),
+    )  # fmt: skip
 
 
 def _ended(m: Measured) -> str:

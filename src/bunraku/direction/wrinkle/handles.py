@@ -100,9 +100,9 @@ class Held:
         one, where = self.handles[k], f"handles[{k}].motion"
         try:
             points = one.goals(self.lattice.surface, time)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise input_error(
-                "a handle's motion gives no points", where=where, got=f"{error} at {time:g} s",
+                "a handle's motion gives no points", where=where, got=f"{type(error).__name__}: {error} at {time:g} s",
                 allowed=f"an array {(len(one.vertices), 3)}",
             ) from error  # fmt: skip
         if points.shape != (len(one.vertices), 3):

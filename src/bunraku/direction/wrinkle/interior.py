@@ -75,6 +75,10 @@ class Interior(Protocol):
         """(m,) [m] root mean square distances of muscles' matter from the shapes they are to have."""
         ...
 
+    def inside_out(self, memory: Memory) -> int:
+        """How many of its cells are inside out somewhere."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class AnimatedInterior:
@@ -114,6 +118,10 @@ class AnimatedInterior:
     def unshaped(self, memory: Memory, time: float) -> Vector:
         """There are no muscles."""
         return np.zeros(0)
+
+    def inside_out(self, memory: Memory) -> int:
+        """There are no cells."""
+        return 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +200,10 @@ class LatticeInterior:
         """How far muscles are from the shapes they are to have."""
         away = [one.at_time(time).away(memory[POINTS]) for one in self.contractions]
         return np.array([_mean_way(one) for one in away])
+
+    def inside_out(self, memory: Memory) -> int:
+        """Of its elements."""
+        return int(self.lattice.inside_out(memory[POINTS]).sum())
 
     @cached_property
     def contractions(self) -> tuple[Contraction, ...]:

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from bunraku.contracts import Points, input_error, is_between, need, real_array
+from bunraku.contracts import InputError, Points, input_error, is_between, need, real_array
 from bunraku.energies import Contraction, Springs
 from bunraku.geometry import Lattice, TriMesh, embed_points, fill_evenly, inside_values
 from bunraku.geometry.enclosing import signed_volume
@@ -22,7 +22,8 @@ _MOST_NODES = 800
 """of a muscle that may turn: all of them hang together in one block of the matrix"""
 LARGEST_STIFFNESS = 1e6
 """times that; a muscle may be as much softer"""
-_LARGEST = 1e6
+MOST_CONTRACTED = 10.0
+"""times as far as sculpted, or as far the other way"""
 _MOST_LONGER = 20.0
 """times as large as relaxed, or as small: beyond, the units of two files differ"""
 
@@ -64,6 +65,9 @@ class Muscle:
         object.__setattr__(self, "relaxed", relaxed)
         object.__setattr__(self, "contracted", _shape(relaxed, contracted))
         over_time = activation if callable(activation) else Curve.of(activation)
+        if isinstance(over_time, Curve) and np.abs(over_time.values).max() > MOST_CONTRACTED:
+            farthest = float(over_time.values[np.abs(over_time.values).argmax()])
+            raise _no_activation("muscle", repr(farthest))
         object.__setattr__(self, "activation", over_time)
         object.__setattr__(self, "stiffness", float(stiffness))
         object.__setattr__(self, "anchored", anchored)
@@ -72,12 +76,12 @@ class Muscle:
         """The activation at a time [s]."""
         if isinstance(self.activation, Curve):
             return self.activation.at(time)
-        value = cast(object, self.activation(time))
-        if not is_between(value, -_LARGEST, _LARGEST):
-            raise input_error(
-                "an activation is a number", where=f"{name}.activation", got=f"{value!r} at {time:g} s"[:60],
-                allowed="0, relaxed, to 1, contracted",
-            )  # fmt: skip
+        try:
+            value = cast(object, self.activation(time))
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise _no_activation(name, f"{type(error).__name__}: {error} at {time:g} s") from error
+        if not is_between(value, -MOST_CONTRACTED, MOST_CONTRACTED):
+            raise _no_activation(name, f"{value!r} at {time:g} s"[:60])
         return float(cast(float, value))
 
     def embedded(self, lattice: Lattice, young: float, name: str = "muscle") -> Contraction:
@@ -96,6 +100,13 @@ class Muscle:
                 allowed=f"up to {_MOST_NODES}", remedy="several muscles, larger cells, or anchored=True",
             )  # fmt: skip
         return Contraction(springs, samples, samples + moves, lambda time: self.at(time, name), self.anchored)
+
+
+def _no_activation(name: str, got: str) -> InputError:
+    return input_error(
+        "an activation is a number, and shapes far beyond the sculpted ones are none", where=f"{name}.activation",
+        got=got, allowed=f"0, relaxed, to 1, contracted; up to {MOST_CONTRACTED:g} times that, either way",
+    )  # fmt: skip
 
 
 def _shape(relaxed: TriMesh, contracted: object) -> Points:

@@ -13,7 +13,7 @@ from bunraku.contracts import Vector, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
-from bunraku.geometry import TriMesh, lumped_mass
+from bunraku.geometry import TriMesh, check_physical, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation, CurveLike, Growth
 from bunraku.numerics import use_threads
@@ -86,7 +86,7 @@ def wrinkle(
         has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
         the averages, `handle_residual` (t, h) [m] of handles, or of the averages of an animation that is followed,
         `muscle_residual` (t, m) [m], `handle_force` (t, h, 3) [N] with which handles hold a skin that goes two ways,
-        zero on the first frame, `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        zero on the first frame, `inverted` cells, which are inside out somewhere, `iterations`, `interior_iterations`, `ridges` left, `converged`.
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
@@ -111,6 +111,7 @@ def wrinkling_job(
     """The job behind `wrinkle`, with the same arguments: its frames can be stopped, inspected and resumed."""
     given = body.mesh if isinstance(body, Animation) else body
     need(TriMesh, "body", given, remedy="a TriMesh, or an Animation of one")
+    check_physical(given, "body")
     inside, blend = as_solid(interior), blended(skin, given)
     outside = [as_material(skin)] if blend is None else blend.materials
     layers = min((_layers(one, inside) for one in outside), key=lambda one: one.wavelength)

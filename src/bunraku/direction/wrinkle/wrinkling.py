@@ -171,6 +171,7 @@ class WrinkleReport:
     def report(self, state: State, steps: list[Solution[State]]) -> Mapping[str, Array]:
         """`height` (n,) [m] of the skin over the interior along its normals, `residual` (k,) [m] of the averages,
         `handle_residual` (h,) and `muscle_residual` (m,) [m], `handle_force` (h, 3) [N] where handles hold the skin;
+        how many cells of the interior are `inverted`, inside out somewhere;
         iterations, whether all steps converged, and ridges that were left."""
         near, pulls = self.wrinkling.near(state, steps), self.wrinkling.pulls(steps)
         interior, x, steps = self.wrinkling.interior, state.q.reshape(-1, 3), steps or [self.start]
@@ -183,6 +184,7 @@ class WrinkleReport:
             "residual": missed,
             "handle_residual": self.wrinkling.missed(state),
             "muscle_residual": interior.unshaped(state.memory, state.time),
+            "inverted": np.array(interior.inside_out(state.memory)),
             "iterations": np.array(sum(one.stats["iterations"] for one in steps)),
             "interior_iterations": np.array(sum(one.stats["interior_iterations"] for one in steps)),
             "ridges": np.array(sum(one.stats["ridges"] for one in steps)),
