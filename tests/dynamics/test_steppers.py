@@ -11,7 +11,16 @@ import pytest
 import bunraku.dynamics as room
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
 from bunraku.contracts import Outcome, State, Stepper
-from bunraku.dynamics import Equilibrium, EquilibriumSettings, ImplicitEuler, Mass, NewtonSettings, System, settle
+from bunraku.dynamics import (
+    Equilibrium,
+    EquilibriumSettings,
+    ImplicitEuler,
+    Mass,
+    NewtonSettings,
+    SymplecticEuler,
+    System,
+    settle,
+)
 from bunraku.energies import Bending, GravityEnergy, Membrane
 from bunraku.geometry import TriMesh, area_mass_matrix, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial
@@ -49,6 +58,7 @@ CONVERGED = NewtonSettings(tolerance=1e-7, length=0.3)
 FIXTURES: dict[str, Callable[[System], Stepper]] = {
     "Equilibrium": lambda given: Equilibrium(given, EquilibriumSettings(tolerance=1e-11, length=0.3), threads=1),
     "ImplicitEuler": lambda given: ImplicitEuler(given, PRECISE, threads=1),
+    "SymplecticEuler": lambda given: SymplecticEuler(given),
 }
 
 

@@ -48,6 +48,7 @@ SAID: list[tuple[dict[str, Any], str]] = [
     ({"skin": 3}, "object.bar.skin: must be a preset's name or a table"),
     ({"interior": "fom"}, "object.bar.interior: "),
     ({"cell": 0.0}, "object.bar.cell: is out of range"),
+    ({"stepper": "explicit"}, "object.bar.stepper: "),
     ({"degree": 3}, "object.bar.degree: is out of range"),
     ({"wavelength": -1.0}, "object.bar.wavelength: is out of range"),
     ({"handles": [{"region": "middle"}]}, "object.bar.handles[0].region: unknown region (got 'middle')"),
@@ -100,6 +101,7 @@ BEGUN: list[tuple[dict[str, Any], Callable[[TriMesh], TriMesh] | None, str]] = [
     ({"cell": 1.0}, None, "object.bar: cell: cell must be a length above 0 and not above the body's own"),
     ({"cell": 1e-4}, None, "object.bar: cell: cells are so small that there would be too many"),
     ({"skin": {**SKIN, "young": 1e4}}, None, "object.bar: skin: the skin is softer than what it is on"),
+    ({"stepper": "symplectic"}, None, "object.bar: stepper: explicit steps so long would blow up"),
     ({"skin": "cotton"}, None, "object.bar: skin: a skin is an elastic solid sheet"),
     ({"handles": [PUSH[0], {**PUSH[1], "region": "left"}]}, None, "two handles take hold of the same vertices"),
 ]

@@ -19,6 +19,8 @@ from .observed import Observed as Observed
 from .observed import observed_centre as observed_centre
 from .observed import observed_vertices as observed_vertices
 from .statics import settle as settle
+from .symplectic_euler import SymplecticEuler as SymplecticEuler
+from .system import LONG_STEP as LONG_STEP
 from .system import Mass as Mass
 from .system import System as System
 from .unwarp import CLOSE as CLOSE

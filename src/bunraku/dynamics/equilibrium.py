@@ -28,10 +28,8 @@ from .balancing import Search
 from .frozen import Frozen
 from .implicit_euler import PARTS, ImplicitEuler
 from .minimise import NewtonSettings, Progress
-from .system import System, shifted_stencils
+from .system import LONG_STEP, System, shifted_stencils
 
-_LONG = 2.0**20
-"""[s] of a step in which nothing that depends on rates is felt; rounding moves its end by 1e-10 s"""
 _ROUGH, _MOST_ROUGH, _REUSE = 1e-2, 60, 10
 """of `length`: steps with the positive Hessian that are this small lead to Newton's own; how many there may be, and how
 many share a factor"""
@@ -148,8 +146,8 @@ class Equilibrium:
 
     def _at_rest(self, state: State) -> Search:
         """A search for balance that stands at a state."""
-        before = replace(state, time=state.time - _LONG, velocity=np.zeros_like(state.velocity))
-        return Search(self._hard(self._rough.freeze(before, _LONG)), state.q.reshape(-1, 3).copy())
+        before = replace(state, time=state.time - LONG_STEP, velocity=np.zeros_like(state.velocity))
+        return Search(self._hard(self._rough.freeze(before, LONG_STEP)), state.q.reshape(-1, 3).copy())
 
     @staticmethod
     def _hard(problem: Frozen) -> Frozen:

@@ -24,6 +24,9 @@ from bunraku.contracts import (
     Vector,
 )
 
+LONG_STEP = 2.0**20
+"""[s] of a step in which nothing that depends on rates is felt; rounding moves its end by 1e-10 s"""
+
 
 @dataclass(frozen=True, eq=False)
 class Mass:

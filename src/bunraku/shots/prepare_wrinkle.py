@@ -97,7 +97,8 @@ class PreparedWrinkle(Prepared):
     @property
     def forces(self) -> bool:
         """How hard handles pull is told where they hold the skin itself."""
-        return bool(self.handles) and self.table.foundation and self.table.two_way is not False
+        table = self.table
+        return bool(self.handles) and table.foundation and table.two_way is not False and table.stepper == "implicit"
 
     @property
     def goal(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.direction.wrinkle.coupling import COUPLINGS
-from bunraku.direction.wrinkle.settings import MOST_COHERENT
+from bunraku.direction.wrinkle.settings import MOST_COHERENT, STEPPERS
 from bunraku.motion import EASES
 
 from .body_spec import REGION, VECTOR, BodyRegion, SurfaceTable, WayTable, check_order
@@ -124,6 +124,10 @@ class WrinkleObject:
     two_way: bool | None = key(
         Flag(), "whether the body feels how stiff its skin is", None, otherwise="wherever it moves by its own mechanics"
     )
+    stepper: str = key(
+        Choice(STEPPERS), "how a body steps that feels its skin: implicit; or symplectic, explicit steps, which lose "
+        "no energy and must be short", "implicit",
+    )  # fmt: skip
     growth: Keys = key(_SHARE, "by which share the skin's lengths grow on a body that stays; may be keyed", 0.0)
     swelling: Keys = key(_SHARE, "by which share the inside's lengths grow, below zero it dries; may be keyed", 0.0)
 

@@ -241,8 +241,13 @@ class LatticeInterior:
         return Held(self.lattice, self.handles)
 
     @cached_property
+    def loaded_mass(self) -> Vector:
+        """(n,) of the nodes, with that of the skin they carry [kg]."""
+        return self.own_mass + self.lattice.embedding.T @ self.skin_mass
+
+    @cached_property
     def _stepper(self) -> ImplicitEuler:
-        masses = self.own_mass + self.lattice.embedding.T @ self.skin_mass
+        masses = self.loaded_mass
         energies = (*self.elastic, GravityEnergy(masses, self.gravity))
         settings = NewtonSettings(length=self.surface.size)
         return ImplicitEuler(System(Mass(masses), energies, self.conditions(masses)), settings, threads=self.threads)

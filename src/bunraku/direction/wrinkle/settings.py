@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Literal, get_args
 
 import numpy as np
 
 from bunraku.contracts import Vector, input_error, is_between
-from bunraku.direction.knobs import check_substeps, direction, whole
+from bunraku.direction.knobs import check_substeps, direction, one_of, whole
 from bunraku.geometry import TriMesh, edges
 from bunraku.motion import CurveLike, Growth
 
 from .coupling import Coupling, check_coupling
 
+Stepper = Literal["implicit", "symplectic"]
+STEPPERS: tuple[Stepper, ...] = get_args(Stepper)
 GRAVITY = (0.0, -9.81, 0.0)
 SPACING = 2.5
 """wavelengths between what is coupled on average, where nothing else is said: the foundation makes it matter little"""
@@ -58,6 +61,9 @@ class WrinkleSettings:
     24th of a second; in shorter steps by more, so that it does not depend on how many there are"""
     two_way: bool | None = None
     """whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics"""
+    stepper: Stepper = "implicit"
+    """how a body steps that feels its skin: both at once, in steps as long as one likes; or explicitly, by what the
+    skin, in balance, pulls with: short steps, which lose no energy"""
     growth: CurveLike | Growth = 0.0
     """by which share the skin's lengths at rest grow over time; below zero it shrinks"""
     swelling: CurveLike = 0.0
@@ -80,6 +86,7 @@ class WrinkleSettings:
         if self.spacing is not None and not is_between(self.spacing, 1e-9, 1e9):
             raise input_error("spacing must be a length", got=repr(self.spacing)[:40], allowed="above 0 m, or None")
         check_coupling(self.coupling)
+        one_of("stepper", self.stepper, STEPPERS)
         if not is_between(self.coherence, 0.0, MOST_COHERENT):
             raise input_error(
                 "coherence must be a number", got=repr(self.coherence)[:40],

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass, pin_jacobian
-from bunraku.contracts import Array, EnergySource, Integers, Points, Solution, Sparse, State, Vector
+from bunraku.contracts import Array, Energy, EnergySource, Integers, Points, Solution, Sparse, State, Vector
 from bunraku.direction.track.test_functions import TestFunctions
-from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
+from bunraku.dynamics import LONG_STEP, Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.energies import Bending, Foundation, Membrane
 from bunraku.geometry import TriMesh, lumped_mass
 from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, VaryingSkin
@@ -97,6 +97,11 @@ class Skin:
             material = ShellMaterial(layers.young, layers.poisson, layers.thickness, self.density)
             blend = MaterialBlend.uniform(material, len(self.mesh.faces))
         return Membrane(self.mesh, blend, growth=self.growth), Bending(self.mesh, blend, growth=self.growth)
+
+    def elastic_at(self, state: State) -> list[Energy]:
+        """What makes it a sheet, as it is at a state's time and on its branches; it is not viscous."""
+        before = replace(state, time=state.time - LONG_STEP, velocity=np.zeros_like(state.velocity))
+        return [one.at(before, LONG_STEP) for one in self.elastic]
 
     @property
     def resistance(self) -> tuple[Vector, Vector]:

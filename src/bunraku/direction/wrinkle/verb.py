@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Vector, input_error, need
+from bunraku.contracts import State, Vector, input_error, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
@@ -22,8 +22,9 @@ from .coupling import Coupling, coupled
 from .handles import Handle
 from .interior import Interior, LatticeInterior
 from .interiors import Given, interior_of
+from .kicks import Kicks
 from .muscles import Muscle
-from .settings import GRAVITY, WrinkleSettings, coupling_width, median_edge
+from .settings import GRAVITY, Stepper, WrinkleSettings, coupling_width, median_edge
 from .skin import Skin
 from .two_way import TwoWay
 from .varying import blended, vertex_wavelengths
@@ -46,7 +47,7 @@ def wrinkle(
     gravity: Sequence[float] = GRAVITY, substeps: int = 1, spacing: float | None = None,
     coupling: Coupling = "local", foundation: bool = True, coherence: float = 0.0,
     growth: CurveLike | Growth = 0.0, swelling: CurveLike = 0.0, degree: int = 2, two_way: bool | None = None,
-    contact: Contact | bool | None = None, threads: int | None = None,
+    stepper: Stepper = "implicit", contact: Contact | bool | None = None, threads: int | None = None,
 ) -> Take:  # fmt: skip
     """Run a shot of a wrinkling skin in memory.
 
@@ -78,6 +79,8 @@ def wrinkle(
             too large for it.
         degree: 2, quadratic B-splines; 1, trilinear cells, which show as kinks.
         two_way: whether the interior feels how stiff its skin is; None: wherever it moves by its own mechanics.
+        stepper: "implicit"; or "symplectic", explicit steps of the interior under a skin without inertia, which lose
+            no energy and must be short: how short is said where they are not.
         contact: True or a `Contact`: the skin does not pass through itself or obstacles. It needs two ways.
         threads: of kernels and solver; None takes all cores.
 
@@ -86,13 +89,14 @@ def wrinkle(
         has, per frame: `height` (t, n) [m] of the skin over the interior along its normals, `residual` (t, k) [m] of
         the averages, `handle_residual` (t, h) [m] of handles, or of the averages of an animation that is followed,
         `muscle_residual` (t, m) [m], `handle_force` (t, h, 3) [N] with which handles hold a skin that goes two ways,
-        zero on the first frame, `inverted` cells, which are inside out somewhere, `iterations`, `interior_iterations`, `ridges` left, `converged`.
+        zero on the first frame, `inverted` cells, which are inside out somewhere, `iterations`,
+        `interior_iterations`, `ridges` left, `converged`.
         `facts["warnings"]` says what may not be meant.
     """
     knobs: dict[str, Any] = {
         "gravity": gravity, "substeps": substeps, "spacing": spacing, "coupling": coupling,
         "foundation": foundation, "coherence": coherence, "growth": growth, "swelling": swelling,
-        "two_way": two_way, "threads": threads,
+        "two_way": two_way, "stepper": stepper, "threads": threads,
     }  # fmt: skip
     job = wrinkling_job(
         body, skin=skin, interior=interior, cell=cell, handles=handles, muscles=muscles, degree=degree,
@@ -130,12 +134,14 @@ def wrinkling_job(
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
         "edges_a_wave": layers.wavelength / median_edge(given), "spacing": float(np.median(spacing)),
-        "regions": wrinkled.averages.shape[0], "two_way": isinstance(wrinkled, TwoWay), "warnings": warnings,
+        "regions": wrinkled.averages.shape[0], "two_way": _feels(wrinkled), "warnings": warnings,
         **under.facts(),
     }  # fmt: skip
     if blend is not None:
         facts["wavelengths"] = [float(waves.min()), float(waves.max())]
     start = wrinkled.start(float(times[0]))
+    if isinstance(wrinkled, Wrinkling) and wrinkled.kicks is not None:
+        facts["longest_step"] = _short_enough(wrinkled.kicks, start.value, times, knobs)
     return Job(given, times, knobs.substeps, start.value, wrinkled, WrinkleReport(wrinkled, start), facts)
 
 
@@ -152,8 +158,44 @@ def _skin(
     )  # fmt: skip
 
 
+def _feels(wrinkled: Wrinkled) -> bool:
+    """Whether the interior feels how stiff its skin is."""
+    return isinstance(wrinkled, TwoWay) or (isinstance(wrinkled, Wrinkling) and wrinkled.kicks is not None)
+
+
+def _short_enough(kicks: Kicks, start: State, times: Vector, knobs: WrinkleSettings) -> float:
+    """[s] the longest explicit step that is stable at the start; refused where those asked for are longer."""
+    longest, frame = kicks.longest(start), float(np.diff(times).max())
+    if frame / knobs.substeps > longest:
+        raise input_error(
+            "explicit steps so long would blow up", where="stepper", got=f"{frame / knobs.substeps:.2g} s",
+            allowed=f"up to {longest:.2g} s with these cells and materials",
+            remedy=f"substeps = {int(np.ceil(1.1 * frame / longest))}, larger cells, or stepper = 'implicit'",
+        )  # fmt: skip
+    return longest
+
+
+def _kicked(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Contact | None) -> Wrinkling:
+    """Two ways, in explicit steps."""
+    said = {"contact": contact is not None, "coherence": bool(knobs.coherence), "two_way": knobs.two_way is False}
+    if any(said.values()):
+        raise input_error(
+            "explicit steps are of a free skin and a body that feels it",
+            where=", ".join(name for name, is_said in said.items() if is_said),
+            remedy="leave it out, or stepper = 'implicit'",
+        )  # fmt: skip
+    if not isinstance(under, LatticeInterior) or under.followed is not None:
+        raise input_error(
+            "an animated body does not step by itself", where="stepper", got=knobs.stepper, allowed="'implicit'",
+            remedy="leave it out, or give the mesh alone: body.mesh",
+        )  # fmt: skip
+    return Wrinkling(under, skin, kicks=Kicks(under, skin))
+
+
 def _wrinkled(under: Interior, skin: Skin, knobs: WrinkleSettings, contact: Contact | None) -> Wrinkled:
     """One way or two."""
+    if knobs.stepper == "symplectic":
+        return _kicked(under, skin, knobs, contact)
     if isinstance(under, LatticeInterior) and knobs.two_way is not False:
         if knobs.coherence:
             raise input_error(

@@ -1,6 +1,7 @@
 """A skin that wrinkles on an interior that moves, step by step: first the interior goes on, then its skin is balanced.
 
-One way: the interior carries the skin's weight and does not feel its stiffness. The skin has no inertia, so what it
+One way: the interior carries the skin's weight and does not feel its stiffness; unless it is kicked (`kicks.py`). The
+skin has no inertia, so what it
 does at a moment depends on the interior then, and on the waves it had before: each balance is looked for from the last.
 """
 
@@ -28,6 +29,7 @@ from bunraku.contracts import (
 from bunraku.geometry import vertex_normals
 
 from .interior import Interior
+from .kicks import Kicks
 from .skin import Skin
 
 WENT = "wrinkle.went"
@@ -39,10 +41,10 @@ _COHERENT = 1.0 / 24.0
 class Wrinkling:
     """Steps of an interior with its skin. The state's coordinates are the skin's, its memory has the interior."""
 
-    def __init__(self, interior: Interior, skin: Skin, coherence: float = 0.0) -> None:
-        """`skin` says how it is; where its interior is, is told step by step."""
+    def __init__(self, interior: Interior, skin: Skin, coherence: float = 0.0, kicks: Kicks | None = None) -> None:
+        """`skin` says how it is; where its interior is, is told step by step. With `kicks` the interior feels it."""
         self.interior, self._places, self._before = interior, interior.surface.rest, interior.surface.rest
-        self._strength = 0.0
+        self._strength, self.kicks = 0.0, kicks
         self.skin = self._drawn_back = replace(skin, places=lambda time: self._places)
         if coherence:
             self._drawn_back = replace(
@@ -81,7 +83,8 @@ class Wrinkling:
     def step(self, state: State, dt: float, *, last: bool = False) -> Solution[State]:
         """From a state on by dt [s]; `last` takes a balance that was looked for as long as is allowed."""
         before = self.interior.places(state.memory, state.time)
-        inside = self.interior.step(state.memory, state.time, dt)
+        kicks = self.kicks
+        inside = kicks.step(state, dt) if kicks else self.interior.step(state.memory, state.time, dt)
         if not inside.outcome.usable:
             seen = {
                 key: value for key, value in inside.evidence.items() if key != "vertex"
