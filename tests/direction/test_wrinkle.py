@@ -197,6 +197,7 @@ LOOSE = bk.Animation(_WITH_ONE_MORE, np.array([0.0, 1.0]), np.stack([_WITH_ONE_M
         (SMALL, {"cell": 9.0}, "not above the body's own"),
         (SMALL, {"cell": 0.0}, "not above the body's own"),
         (SMALL, {"degree": 3}, "degree"),
+        (SMALL, {"degree": 2.0}, "degree must be 1 or 2"),
         (SMALL, {"skin": bk.ShellMaterial(young=1e7, weft=1e6)}, "woven"),
         (SMALL, {"skin": "no such thing"}, "no such thing"),
         (SMALL, {"skin": bk.ShellMaterial(young=5e4)}, "softer than what it is on"),

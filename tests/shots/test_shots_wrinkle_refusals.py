@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import tomli_w
-from soft_bar import BAR, FOAM, PUSH, SKIN, bar, wrinkled, write_bar
+from soft_bar import BAR, FOAM, LEFT, PUSH, RIGHT, SKIN, bar, wrinkled, write_bar
 
 from bunraku import InputError, TriMesh
 from bunraku.cli import main
+from bunraku.geometry import face_areas
 from bunraku.io import write_mesh
 from bunraku.materials import SkinOnSoft
+from bunraku.shots import read_shot
 from bunraku.shots.prepare_wrinkle import prepare_wrinkle
 
 
@@ -60,6 +63,7 @@ SAID: list[tuple[dict[str, Any], str]] = [
         {"handles": [{"region": "left", "keys": [{"frame": 1}], "path": {"points": [[1, 0, 0, 0]]}}]},
         "object.bar.handles[0]: has either keys or a path",
     ),
+    ({"regions": {"a": {"vertices": [0], "skin": {"weft": 1e6}}}}, "object.bar.regions.a.skin.weft: unknown key"),
     ({"muscle": 1}, "object.bar.muscle: unknown key"),
 ]
 
@@ -76,6 +80,9 @@ def test_a_guide_leaves_no_room_for_handles(folder: Path) -> None:
         wrinkled(folder, surface=None, guide={"file": "bar.obj"})
 
 
+ENDS = {"left": {"vertices": LEFT.tolist()}, "right": {"vertices": RIGHT.tolist()}}
+BOTH = LEFT.tolist() + RIGHT.tolist()
+
 PREPARED: list[tuple[dict[str, Any], str]] = [
     ({"physics": {"tolerance": 1e-3}}, "physics.tolerance: is not for skins"),
     ({"physics": {"wind": {"velocity": [1, 0, 0]}}}, "physics.wind: is for shells"),
@@ -84,6 +91,17 @@ PREPARED: list[tuple[dict[str, Any], str]] = [
     ({"wavelength": 0.1, "skin": {"poisson": 0.3}}, "object.bar.skin: a wavelength chooses the thickness or"),
     ({"skin": {"poisson": 0.3}}, "object.bar.skin: a material needs a preset or at least young"),
     ({"regions": {"left": {"vertices": [500]}, "right": {"vertices": [0]}}}, "object.bar.regions.left.vertices: "),
+    (
+        {
+            "regions": {
+                **ENDS,
+                "a": {"vertices": [0], "skin": {"thickness": 1e-3}},
+                "b": {"vertices": BOTH, "skin": "leather"},
+            }
+        },
+        "object.bar.regions: vertices lie in two regions with skins of their own (got '0')",
+    ),
+    ({"regions": {**ENDS, "a": {"vertices": [0], "skin": {"weight": 1e9}}}}, "object.bar.regions.a.skin"),
     ({"regions": {"left": {"painted": "paw"}, "right": {"vertices": [0]}}}, "object.bar.regions.left.painted: "),
 ]
 
@@ -102,6 +120,11 @@ BEGUN: list[tuple[dict[str, Any], Callable[[TriMesh], TriMesh] | None, str]] = [
     ({"cell": 1e-4}, None, "object.bar: cell: cells are so small that there would be too many"),
     ({"skin": {**SKIN, "young": 1e4}}, None, "object.bar: skin: the skin is softer than what it is on"),
     ({"stepper": "symplectic"}, None, "object.bar: stepper: explicit steps so long would blow up"),
+    (
+        {"regions": {**ENDS, "a": {"vertices": [0], "skin": {"young": 1e3}}}},
+        None,
+        "object.bar: skin: the skin is softer",
+    ),
     ({"skin": "cotton"}, None, "object.bar: skin: a skin is an elastic solid sheet"),
     ({"handles": [PUSH[0], {**PUSH[1], "region": "left"}]}, None, "two handles take hold of the same vertices"),
 ]
@@ -140,6 +163,29 @@ def test_a_wanted_wavelength_chooses_the_skin(folder: Path) -> None:
     named = chosen("leather")
     assert named.wavelength == pytest.approx(0.09, rel=1e-12)
     assert chosen({"preset": "leather", "thickness": 2e-3}).thickness == 2e-3
+
+
+def test_a_region_may_have_a_skin_of_its_own(folder: Path) -> None:
+    """What is not said of it is as everywhere; on faces about its border both are mixed; both weigh what they weigh."""
+    own: dict[str, Any] = {**ENDS, "right": {**ENDS["right"], "skin": {"thickness": 12e-3}}}
+    shot = wrinkled(folder, regions=own, wavelength=0.09, skin={"young": 2e7, "poisson": 0.45}, frames=(1, 2))
+    found = prepare_wrinkle(shot)
+    assert found.blend is not None and found.material == found.blend.materials[0]
+    base, thick = found.blend.materials
+    assert (thick.young, thick.poisson, thick.thickness) == (2e7, 0.45, 12e-3)
+    on_it = np.isin(BAR.faces, RIGHT).sum(axis=1)
+    assert found.blend.weights[:, 1] == pytest.approx(on_it / 3.0)
+    layers = [SkinOnSoft(one.thickness, 2e7, FOAM["young"], 0.45, FOAM["poisson"]) for one in (base, thick)]
+    assert found._begun.facts["wavelengths"][0] == pytest.approx(0.09)
+    assert 0.09 < found._begun.facts["wavelengths"][1] <= layers[1].wavelength
+    assert "waves of 90 to " in found.summary()[1] and ", the shortest over 1.8 edges" in found.summary()[1]
+    result = shot.run(threads=1)
+    facts = json.loads((result.folder / "report.json").read_text())["facts"]
+    areas = face_areas(BAR.rest, BAR.faces)
+    mixed = base.thickness ** (1.0 - on_it / 3.0) * thick.thickness ** (on_it / 3.0)
+    assert facts["mass"] == pytest.approx(1000.0 * areas @ mixed + 60.0 * 0.4 * 0.15**2, rel=1e-3)
+    (again,) = read_shot(result.folder / "shot.toml").wrinkles.values()
+    assert again.regions["right"].skin is not None and again.regions["right"].skin.values == {"thickness": 12e-3}
 
 
 def test_waves_below_two_edges_are_warned_of_and_run(folder: Path) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -158,7 +159,7 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     missed.
     """
     need(TriMesh, "mesh", mesh)
-    if degree not in DEGREES:
+    if not isinstance(degree, Integral) or degree not in DEGREES:
         raise input_error("degree must be 1 or 2", where="degree", got=repr(degree), allowed="2, or 1 to compare")
     faces = turned_outwards(mesh)
     shape = _cells(mesh, cell)

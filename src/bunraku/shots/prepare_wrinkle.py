@@ -15,7 +15,7 @@ from bunraku.direction import Frame, Job
 from bunraku.direction.wrinkle import Handle, Muscle, wrinkling_job
 from bunraku.geometry import TriMesh
 from bunraku.io import local_origin
-from bunraku.materials import ShellMaterial
+from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Animation, Curve
 
 from .contact import read_contact, read_obstacles
@@ -25,7 +25,7 @@ from .kinds import since
 from .prepared import Prepared
 from .preroll import laid_out, moved
 from .read_muscles import read_muscles
-from .read_wrinkle import ReadSkin, read_handles, read_skin, skin_inputs
+from .read_wrinkle import ReadSkin, read_blend, read_handles, read_regions, read_skin, skin_inputs
 from .refusals import refuse_settings
 from .report import HEIGHT, INTERIOR
 from .shot import Shot
@@ -47,7 +47,9 @@ class PreparedWrinkle(Prepared):
 
     table: WrinkleObject
     material: ShellMaterial
-    """of the skin"""
+    """of the skin, where regions have none of their own"""
+    blend: MaterialBlend | None
+    """of all of them, where some have"""
     handles: tuple[Handle, ...]
     muscles: tuple[Muscle, ...]
 
@@ -171,7 +173,7 @@ class PreparedWrinkle(Prepared):
         """The job behind `wrinkle`, whose frames tell a shot what it needs to know."""
         table, physics = self.table, self.shot.physics
         given: dict[str, Any] = {
-            "skin": self.material, "interior": table.interior.material, "handles": self.handles,
+            "skin": self.blend or self.material, "interior": table.interior.material, "handles": self.handles,
             "muscles": self.muscles, "gravity": physics.gravity, "substeps": physics.substeps, "threads": threads,
             "contact": self.contact.contact, **table.settings,
         }  # fmt: skip
@@ -202,7 +204,9 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
     origin = local_origin(clip.mesh.rest)
     shell = clip.mesh.with_rest(clip.mesh.rest - origin)
     first = float(numbers[0])
-    handles = read_handles(read, shell, clip.rate, first, shot.output.folder, origin, place)
+    regions = read_regions(read, place)
+    blend = read_blend(table, material, shell, regions, place)
+    handles = read_handles(read, shell, regions, clip.rate, first, shot.output.folder, origin, place)
     muscles = read_muscles(table.muscles, clip.rate, first, shot.output.folder, origin, place.at("muscles"))
     inputs = skin_inputs(read, shot.output.folder, place)
     seen = read_contact if shot.physics.contact else read_obstacles  # what is not felt is drawn all the same
@@ -212,7 +216,7 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
         shot=resolved(shot, numbers), written=(Written(name, clip, read.going),), inputs=(*inputs, *obstacles.inputs),
         guide=_guide(read, shell, numbers, origin), shell=shell, rest=None, pins=(), seams=(), strength=Curve.of(1.0),
         numbers=numbers, origin=origin, contact=obstacles.about(origin).from_zero(first / clip.rate), filling=None,
-        first=first, table=table, material=material, handles=tuple(handles), muscles=tuple(muscles),
+        first=first, table=table, material=material, blend=blend, handles=tuple(handles), muscles=tuple(muscles),
     )  # fmt: skip
 
 

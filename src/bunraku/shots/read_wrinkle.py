@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation
 
 from bunraku.contracts import Array, Integers, Points, Vector
 from bunraku.direction.wrinkle import Handle
-from bunraku.geometry import TriMesh
+from bunraku.geometry import TriMesh, first_few
 from bunraku.io import Clip, Outgoing
+from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Curve
 from bunraku.motion import Path as Way
 
@@ -67,15 +68,43 @@ def skin_inputs(read: ReadSkin, takes: Path, place: Place) -> list[InputFile]:
     return found + muscle_inputs(f"object.{read.name}.muscles", table.muscles)
 
 
-def read_handles(
-    read: ReadSkin, shell: TriMesh, rate: float, first: float, takes: Path, origin: Vector, place: Place
-) -> list[Handle]:  # fmt: skip
-    """The handles of a surface about an origin (3,) [m], time counted from the frame `first`; what does not fit is told
-    to `place`."""
-    found = {
+def read_regions(read: ReadSkin, place: Place) -> dict[str, Integers]:
+    """The vertices of each region; what does not fit is told to `place`."""
+    return {
         name: region_of_body(region, read.going, place.at("regions").at(name))
         for name, region in read.table.regions.items()
     }
+
+
+def read_blend(
+    table: WrinkleObject, base: ShellMaterial, shell: TriMesh, found: Mapping[str, Integers], place: Place
+) -> MaterialBlend | None:  # fmt: skip
+    """The skins of regions that have one of their own in the `base`, blended over a face about each; None where no
+    region has. What does not fit is told to `place`."""
+    materials, columns, regions = [base], [], place.at("regions")
+    for name, region in table.regions.items():
+        if region.skin is not None:
+            own = tried(lambda spec=region.skin: spec.over(base), regions.at(name).at("skin"))
+            materials += [] if own is None else [own]
+            columns.append(np.isin(np.arange(shell.point_count), found[name]))
+    if not columns:
+        return None
+    claimed = np.stack(columns, axis=1).astype(np.float64)
+    twice = np.flatnonzero(claimed.sum(axis=1) > 1.0)
+    if len(twice):
+        regions.refuse("vertices lie in two regions with skins of their own", got=first_few(twice))
+    if len(twice) or len(materials) <= len(columns):
+        return None
+    weights = np.column_stack([claimed.sum(axis=1) == 0.0, claimed])
+    return MaterialBlend.by_vertex(materials, weights, shell.faces)
+
+
+def read_handles(
+    read: ReadSkin, shell: TriMesh, found: Mapping[str, Integers], rate: float, first: float, takes: Path,
+    origin: Vector, place: Place,
+) -> list[Handle]:  # fmt: skip
+    """The handles of a surface about an origin (3,) [m], whose regions are `found`, time counted from the frame
+    `first`; what does not fit is told to `place`."""
     out: list[Handle | None] = []
     for k, told in enumerate(read.table.handles):
         vertices = found[told.region]

@@ -47,6 +47,14 @@ class SkinSpec:
             )  # fmt: skip
         return self._with({"thickness": thickness_for(wavelength, bare.young * plane / interior.young)})
 
+    def over(self, base: ShellMaterial) -> ShellMaterial:
+        """The material of a part of a skin: a preset of its own, else what the rest is of, and what differs."""
+        if self.preset is not None:
+            return self._with({})
+        left_out = {"weight", "density" if "weight" in self.values else "weight"}
+        same = {name: getattr(base, name) for name in FIELDS if name not in left_out}
+        return as_material({**same, **self.values})
+
     def _with(self, chosen: Mapping[str, float]) -> ShellMaterial:
         return as_material({**({} if self.preset is None else {"preset": self.preset}), **self.values, **chosen})
 

@@ -85,10 +85,11 @@ class SkinReport:
         if own["by_nodes"] and isinstance(stepper.interior, LatticeInterior):
             close = close_handles(stepper.interior.lattice, handles, names)
         own["warnings"] = [*own["warnings"], *_small_cells(own)]
+        weight = float(lumped_mass(self.shell, stepper.skin.areal_mass).sum())
         return own | {
             "regions": len(handles), "averages": averages, "faces": len(self.shell.faces),
             "close": close,
-            "mass": float(lumped_mass(self.shell, skin.areal_mass).sum()) + interior.density * own.get("volume", 0.0),
+            "mass": weight + interior.density * own.get("volume", 0.0),
             "thickness": skin.thickness, "young": skin.young, "muscles": list(muscles),
         }  # fmt: skip
 
@@ -136,7 +137,10 @@ def told_facts(facts: Mapping[str, Any]) -> Told:
 
 def waves(facts: Mapping[str, Any]) -> str:
     """What the materials demand and what the mesh shows of it."""
-    return (
-        f"waves of {1e3 * facts['wavelength']:.3g} mm, each over {facts['edges_a_wave']:.2g} edges of the mesh, from "
-        f"{100 * facts['onset']:.2g} % compression on"
-    )
+    if "wavelengths" in facts:
+        short, long = (1e3 * one for one in facts["wavelengths"])
+        lengths = f"waves of {short:.3g} to {long:.3g} mm, the shortest"
+    else:
+        lengths = f"waves of {1e3 * facts['wavelength']:.3g} mm, each"
+    edges, onset = facts["edges_a_wave"], 100 * facts["onset"]
+    return f"{lengths} over {edges:.2g} edges of the mesh, from {onset:.2g} % compression on"

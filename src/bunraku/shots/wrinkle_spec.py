@@ -15,7 +15,7 @@ from bunraku.direction.wrinkle.coupling import COUPLINGS
 from bunraku.direction.wrinkle.settings import MOST_COHERENT, STEPPERS
 from bunraku.motion import EASES
 
-from .body_spec import REGION, VECTOR, BodyRegion, SurfaceTable, WayTable, check_order
+from .body_spec import PAINTED, PAINTED_DOC, REGION, VECTOR, VERTICES, SurfaceTable, WayTable, check_order
 from .contact_spec import ROLES
 from .findings import Place
 from .kinds import Choice, Flag, Keyed, Keys, ListOf, Number, Text, Whole, joined
@@ -73,6 +73,21 @@ class HandleTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SkinRegion:
+    """A part of the surface that has a name, and may have a skin of its own."""
+
+    vertices: tuple[int, ...] | None = key(VERTICES, "the region's points", None)
+    painted: str | None = key(PAINTED, PAINTED_DOC, None)
+    skin: SkinSpec | None = key(
+        SkinKind(), "what its skin is made of, where it differs: what is not said is as everywhere", None
+    )
+
+    def check(self, given: Mapping[str, Any], place: Place) -> None:
+        """Numbers or a name."""
+        one_of(given, place, "vertices", "painted")
+
+
+@dataclass(frozen=True, kw_only=True)
 class WrinkleObject:
     """A soft body with a thin, stiffer skin."""
 
@@ -92,9 +107,9 @@ class WrinkleObject:
         _LENGTH, "how long waves are to be: the skin's thickness follows, or its young where the thickness is said",
         None, otherwise="as the materials have it",
     )  # fmt: skip
-    regions: Mapping[str, BodyRegion] = key(
-        Named(Table(BodyRegion, "{ vertices = [0, 1] }", BodyRegion.check), Text(allowed="a name")),
-        "parts with a name", factory=dict,
+    regions: Mapping[str, SkinRegion] = key(
+        Named(Table(SkinRegion, "{ vertices = [0, 1] }", SkinRegion.check), Text(allowed="a name")),
+        "parts with a name, and perhaps another skin", factory=dict,
     )  # fmt: skip
     handles: tuple[HandleTable, ...] = key(
         ListOf(Table(HandleTable, _HANDLE, HandleTable.check)),

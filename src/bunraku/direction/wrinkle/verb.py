@@ -118,7 +118,8 @@ def wrinkling_job(
     check_physical(given, "body")
     inside, blend = as_solid(interior), blended(skin, given)
     outside = [as_material(skin)] if blend is None else blend.materials
-    layers = min((_layers(one, inside) for one in outside), key=lambda one: one.wavelength)
+    each = [_layers(one, inside) for one in outside]
+    layers = min(each, key=lambda one: one.wavelength)
     knobs = _knobs(body, duration, rate, settings)
     use_threads(knobs.threads)
     times = _times(body, knobs, rate)
@@ -132,8 +133,9 @@ def wrinkling_job(
     under = interior_of(Given(body, inside, cell, *moved, degree), knobs, lumped_mass(given, on_it.areal_mass))
     wrinkled = _wrinkled(under, on_it, knobs, as_contact(contact))
     facts = {
-        "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength, "onset": layers.onset,
-        "edges_a_wave": layers.wavelength / median_edge(given), "spacing": float(np.median(spacing)),
+        "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength,
+        "onset": min(one.onset for one in each), "edges_a_wave": layers.wavelength / median_edge(given),
+        "spacing": float(np.median(spacing)),
         "regions": wrinkled.averages.shape[0], "two_way": _feels(wrinkled), "warnings": warnings,
         **under.facts(),
     }  # fmt: skip
