@@ -233,3 +233,15 @@ def test_a_planned_take_has_a_skin_put_on(tmp_path: Path) -> None:
     read = json.loads((result.folder / "provenance.json").read_text())["inputs"]
     assert read_shot(result.folder / "shot.toml").wrinkles["coat"].guide is not None
     assert read[0]["key"] == "object.coat.guide" and Path(read[0]["path"]).name == "bar.usdc"
+
+
+def test_explicit_steps_in_a_shot_have_the_nodes_in_hand_and_tell_no_forces(folder: Path) -> None:
+    jelly = {"young": 5e3, "poisson": 0.3, "density": 1000.0}
+    soft: dict[str, Any] = {"interior": jelly, "skin": {**SKIN, "young": 5e5, "thickness": 2e-3}, "frames": (1, 2)}
+    result = wrinkled(folder, stepper="symplectic", physics={"substeps": 4}, **soft).run(threads=1)
+    report = result.report
+    assert report.met is True and report.arrays["residual"].max() < 1e-9 * BAR.size
+    assert "The skin is in stable balance on every frame" in texts(result, "met")
+    assert "force" not in report.arrays and not report.arrays["interior_iterations"].any()
+    facts = json.loads((result.folder / "report.json").read_text())["facts"]
+    assert facts["two_way"] is True and 1 / 24 / 4 < facts["longest_step"] < 0.03

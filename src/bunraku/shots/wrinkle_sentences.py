@@ -129,7 +129,7 @@ def _inside_out(m: Measured) -> Iterator[Sentence]:
 
 def _ended(m: Measured) -> str:
     """How steps ended that all converged."""
-    if not m.facts["two_way"]:
+    if not m.facts["two_way"] or "longest_step" in m.facts:  # explicit steps end in none
         return "The skin is in stable balance on every frame"
     return "Every step converged" if "pairs" in m.arrays else "Every step ended in a stable minimum"
 
