@@ -21,6 +21,7 @@ from .voice import keep_descriptors
 COMMANDS = {
     "demo": "make and run a demo",
     "run": "make a take of a shot",
+    "wedge": "make a shot in all combinations of some values",
     "view": "look at takes in the browser",
     "check": "say what is wrong with a mesh, and mend it",
     "regions": "show the regions a shot directs",

@@ -10,7 +10,19 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from bunraku.shots import Event, Finished, FrameDone, Noticed, PictureDone, Preparing, Remarked, Started
+from bunraku.shots import (
+    Event,
+    Finished,
+    FrameDone,
+    Noticed,
+    OfTake,
+    PictureDone,
+    Preparing,
+    Remarked,
+    Started,
+    TakeEnded,
+    WedgeBegun,
+)
 
 from .voice import ERRORS, OUTPUT
 
@@ -69,10 +81,12 @@ class Pace:
 
 
 class BarShow:
-    """One progress bar on a terminal; a second one for the preview."""
+    """One progress bar on a terminal; a second one for the preview. Takes made at once share one."""
 
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None
+        self._at: dict[str, str] = {}
+        """of takes that are made at once: where each is"""
 
     def tell(self, event: Event) -> None:
         """Move the bar."""
@@ -95,6 +109,13 @@ class BarShow:
                 self._write(text)
             case Finished():
                 self._close()
+            case WedgeBegun(shot=shot, count=count, done=done):
+                self._open(shot, count, done, "frame")
+            case OfTake(take, inner):
+                self._one_of_several(take, inner)
+            case TakeEnded(take):
+                self._at.pop(take, None)
+                self._write(_ended(event))
 
     def warn(self, text: str) -> None:
         """Above the bar."""
@@ -118,6 +139,18 @@ class BarShow:
             self._bar.set_postfix_str(_residual(event), refresh=False)
             self._move(event.index + 1)
 
+    def _one_of_several(self, take: str, event: Event) -> None:
+        match event:
+            case FrameDone(index=index, count=count):
+                self._at[take] = f"{take} {index + 1}/{count}"
+                if self._bar is not None:
+                    self._bar.set_postfix_str(", ".join(self._at.values()), refresh=False)
+                    self._bar.update(1)
+            case PictureDone():
+                self._at[take] = f"{take} pictures"
+            case Noticed(text):
+                self.warn(f"{take}: {text}")
+
     def _open(self, title: str, count: int, done: int, unit: str) -> None:
         self._close()
         self._bar = tqdm(total=count, initial=done, desc=title, unit=unit, file=ERRORS, **_room())
@@ -136,35 +169,42 @@ class BarShow:
 
 
 class PlainShow:
-    """A line a frame on standard error, without control characters."""
+    """A line a frame on standard error, without control characters. Of takes made at once each line says which."""
 
-    def __init__(self) -> None:
-        self._pace = Pace()
+    def __init__(self, take: str = "") -> None:
+        self._pace, self._takes = Pace(), dict[str, PlainShow]()
+        self._before = f"{take}: " if take else ""
 
     def tell(self, event: Event) -> None:
         """Print a line."""
         match event:
             case Preparing(text):
-                _line(text)
+                self._line(text)
             case Started(shot=shot, folder=folder, count=count, done=done, solver=solver):
                 self._pace = Pace()  # of stages each has its own
-                _line(f"{shot}: {count - done} frames to make into {folder}")
-                _line(f"solver: {solver}")
+                self._line(f"{shot}: {count - done} frames to make into {folder}")
+                self._line(f"solver: {solver}")
             case FrameDone():
-                _line(self._frame(event))
+                self._line(self._frame(event))
             case Noticed(text):
                 self.warn(text)
             case Remarked(text):
-                _line(text)
+                self._line(text)
             case PictureDone(index=index, count=count):
                 if (index + 1) % 24 == 0 or index + 1 == count:
-                    _line(f"picture {index + 1}/{count}")
+                    self._line(f"picture {index + 1}/{count}")
             case Finished():
                 pass
+            case WedgeBegun(shot=shot, folder=folder, count=count, done=done, takes=takes):
+                self._line(f"{shot}: {takes} takes, {count - done} frames to make into {folder}")
+            case OfTake(take, inner):
+                self._takes.setdefault(take, PlainShow(take)).tell(inner)
+            case TakeEnded():
+                self._line(_ended(event))
 
     def warn(self, text: str) -> None:
         """A line."""
-        _line(f"warning: {text}")
+        self._line(f"warning: {text}")
 
     def say(self, text: str) -> None:
         """To standard output."""
@@ -174,6 +214,9 @@ class PlainShow:
         """Errors in words."""
         if facts["event"] == "error":
             _complain(facts["message"])
+
+    def _line(self, text: str) -> None:
+        _line(self._before + text)
 
     def _frame(self, event: FrameDone) -> str:
         self._pace.note(event.index)
@@ -186,10 +229,12 @@ class PlainShow:
 
 
 class JsonShow:
-    """A JSON object a line on standard output; words for people go to standard error."""
+    """A JSON object a line on standard output; words for people go to standard error. Of takes made at once each
+    object says which."""
 
-    def __init__(self) -> None:
-        self._pace = Pace()
+    def __init__(self, take: str = "") -> None:
+        self._pace, self._takes = Pace(), dict[str, JsonShow]()
+        self._of = {"take": take} if take else {}
 
     def tell(self, event: Event) -> None:
         """Print an object."""
@@ -214,6 +259,17 @@ class JsonShow:
                 self._emit({"event": "remark", "text": text})
             case Finished():
                 pass
+            case WedgeBegun():
+                self._emit(
+                    {
+                        "event": "wedge", "shot": event.shot, "folder": str(event.folder), "count": event.count,
+                        "done": event.done, "takes": event.takes,
+                    }
+                )  # fmt: skip
+            case OfTake(take, inner):
+                self._takes.setdefault(take, JsonShow(take)).tell(inner)
+            case TakeEnded(take, outcome, why):
+                self._emit({"event": "ended", "take": take, "outcome": outcome, "why": why})
 
     def warn(self, text: str) -> None:
         """An event."""
@@ -238,7 +294,7 @@ class JsonShow:
         }  # fmt: skip
 
     def _emit(self, facts: Mapping[str, Any]) -> None:
-        print(json.dumps(facts), file=OUTPUT, flush=True)
+        print(json.dumps({**facts, **self._of}), file=OUTPUT, flush=True)
 
 
 def _room() -> dict[str, Any]:
@@ -257,6 +313,10 @@ def _line(text: str) -> None:
 def _complain(message: str) -> None:
     for line in message.splitlines():
         _line(f"bunraku: {line}")
+
+
+def _ended(event: TakeEnded) -> str:
+    return f"{event.take}: {event.outcome}" + (f", {event.why}" if event.why else "")
 
 
 def _residual(event: FrameDone) -> str:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .axes import axes_of as axes_of
     from .axes import write_axes as write_axes
     from .body_demos import BODY_DEMOS as BODY_DEMOS
+    from .crew import Crew as Crew
+    from .crew import LocalCrew as LocalCrew
     from .demos import DEMOS as DEMOS
     from .demos import check_demo as check_demo
     from .demos import demo as demo
@@ -21,10 +23,13 @@ if TYPE_CHECKING:
     from .events import Finished as Finished
     from .events import FrameDone as FrameDone
     from .events import Noticed as Noticed
+    from .events import OfTake as OfTake
     from .events import PictureDone as PictureDone
     from .events import Preparing as Preparing
     from .events import Remarked as Remarked
     from .events import Started as Started
+    from .events import TakeEnded as TakeEnded
+    from .events import WedgeBegun as WedgeBegun
     from .figures import FIGURES as FIGURES
     from .figures import Figure as Figure
     from .figures import figure as figure
@@ -71,6 +76,13 @@ if TYPE_CHECKING:
     from .swatches import SwatchSettings as SwatchSettings
     from .swatches import write_swatches as write_swatches
     from .tables import KeyLine as KeyLine
+    from .wedge import WedgeSettings as WedgeSettings
+    from .wedge import run_wedge as run_wedge
+    from .wedge_book import Book as Book
+    from .wedge_book import Entry as Entry
+    from .wedge_vary import MOST as MOST
+    from .wedge_vary import parse_varied as parse_varied
+    from .wedge_vary import value_text as value_text
     from .wrinkle_demos import WRINKLE_DEMOS as WRINKLE_DEMOS
 else:
     __getattr__, __dir__, __all__ = on_demand(__name__, __file__)

@@ -74,4 +74,37 @@ class Finished:
     sentences: tuple[str, ...]
 
 
-Event = Started | Preparing | FrameDone | PictureDone | Noticed | Remarked | Finished
+@dataclass(frozen=True)
+class WedgeBegun:
+    """Several takes are to be made at once."""
+
+    shot: str
+    folder: Path
+    count: int
+    """frames to simulate in all takes"""
+    done: int
+    """of these, already made"""
+    takes: int
+    """to be made, or carried on"""
+
+
+@dataclass(frozen=True)
+class OfTake:
+    """What one of several takes tells."""
+
+    take: str
+    """'c001'"""
+    event: Event
+
+
+@dataclass(frozen=True)
+class TakeEnded:
+    """One of several takes is finished, or will not be."""
+
+    take: str
+    outcome: str
+    """'finished', 'stopped' (by physics), 'refused', 'fault', 'lost' (with its workers), 'interrupted'"""
+    why: str
+
+
+Event = Started | Preparing | FrameDone | PictureDone | Noticed | Remarked | Finished | WedgeBegun | OfTake | TakeEnded

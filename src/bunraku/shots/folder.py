@@ -148,27 +148,28 @@ class TakeFolder:
                 folder.rmdir()
 
 
-def takes_of(folder: Path) -> list[TakeFolder]:
-    """The takes in a shot's folder, the newest first."""
+def takes_of(folder: Path, before: str = "") -> list[TakeFolder]:
+    """The takes in a shot's folder, the newest first; `before`: what stands before 'v001' in their names."""
     names = os.listdir(folder) if folder.is_dir() else []
-    numbered = sorted((int(match.group(1)), name) for name in names if (match := _VERSION.fullmatch(name)))
+    ours = [(name, _VERSION.fullmatch(name.removeprefix(before))) for name in names if name.startswith(before)]
+    numbered = sorted((int(match.group(1)), name) for name, match in ours if match)
     return [TakeFolder(folder / name) for _, name in reversed(numbered)]
 
 
-def next_folder(folder: Path) -> Path:
+def next_folder(folder: Path, before: str = "") -> Path:
     """The next free number in a shot's folder."""
-    newest = takes_of(folder)
-    number = int(newest[0].version[1:]) + 1 if newest else 1
-    return folder / f"v{number:03d}"
+    newest = takes_of(folder, before)
+    number = int(newest[0].version.removeprefix(f"{before}v")) + 1 if newest else 1
+    return folder / f"{before}v{number:03d}"
 
 
-def make_numbered(folder: Path) -> TakeFolder:
+def make_numbered(folder: Path, before: str = "") -> TakeFolder:
     """Make the next numbered take of a shot's folder; two runs at once get two numbers."""
     made = _missing(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         while True:
-            path = next_folder(folder)
+            path = next_folder(folder, before)
             with suppress(FileExistsError):
                 path.mkdir()
                 return TakeFolder(path, (*made, path))

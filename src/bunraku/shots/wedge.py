@@ -1,0 +1,293 @@
+"""A wedge: one shot in all combinations of some values, each an ordinary take, made by a crew and shown in a gallery."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bunraku.contracts import InputError, OutputError
+from bunraku.io import content_hash
+
+from .crew import Answered, Began, Crew, Lost, Told, Word
+from .events import Event, Noticed, OfTake, Remarked, TakeEnded, WedgeBegun
+from .folder import TakeFolder, check_writable, make_numbered
+from .kept import frames_kept
+from .kinds import joined
+from .lock import is_held, locked
+from .log import listening
+from .provenance import differences
+from .stopping import ask_to_stop
+from .wedge_book import BEFORE, WAITING, Book, Entry, books_of, finished_takes, named
+from .wedge_vary import Combination, Varied, combinations, value_text
+from .wedge_work import Answer, Looked, Order, Step, look, make
+
+_log = logging.getLogger(__name__)
+_DEATHS = 3  # of workers at one combination, after which it is given up
+_PULSE = 1.0  # [s] between two looks at the crew
+_LAST_WORDS = 20.0  # [s] in which runs end that were asked to stop
+Tell = Callable[[Event], None]
+Hire = Callable[[], AbstractContextManager[Crew]]
+
+
+@dataclass(frozen=True)
+class WedgeSettings:
+    """What is made, and how."""
+
+    source: Path
+    varied: tuple[Varied, ...]
+    frames: tuple[int, int] | None = None
+    threads: int = 1
+    """of each take"""
+    preview: bool = True
+    """whether there are films and pictures"""
+    most: int = 100
+
+
+@dataclass
+class _Shift:
+    """Orders that are out, until all of them are answered."""
+
+    crew: Crew
+    step: Step
+    orders: dict[str, Order]
+    tell: Tell
+    ended: Callable[[str, Answer], None]
+    began: dict[str, str] = field(default_factory=dict)
+    """order → who is at it"""
+    deaths: dict[str, int] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
+
+    def work(self) -> None:
+        """Have all orders done."""
+        self.left = set(self.orders)
+        for order in self.orders.values():
+            self.crew.order(self.step, order)
+        while self.left:
+            for word in self.crew.heard(_PULSE):
+                self.hear(word)
+
+    def hear(self, word: Word) -> None:
+        """One word of the crew."""
+        if word.name not in self.left:
+            return
+        match word:
+            case Began(name, where):
+                if name in self.began and self.deaths.get(name, 0) == 0:  # the scheduler gave it to another by itself
+                    self._notice(f"{name}: the worker at it is gone ({self.began[name]}); {where} carries on")
+                self.began[name] = where
+            case Told(name, event):
+                self.tell(OfTake(name, event))
+            case Answered(name, answer):
+                self._end(name, answer)
+            case Lost(name, why):
+                self._bury(name, why)
+
+    def _bury(self, name: str, why: str) -> None:
+        """A worker died: somebody else carries on, unless too many did."""
+        self.deaths[name] = self.deaths.get(name, 0) + 1
+        if self.deaths[name] >= _DEATHS:
+            self._notice(f"{name}: {why}; given up after {_DEATHS} workers died at it")
+            self._end(name, Answer("lost", f"{_DEATHS} workers died at it, the last: {why}"))
+            return
+        self._notice(f"{name}: {why}; another worker carries on")
+        self.crew.order(self.step, self.orders[name])
+
+    def _end(self, name: str, answer: Answer) -> None:
+        self.left.discard(name)
+        self.ended(name, answer)
+
+    def _notice(self, text: str) -> None:
+        _log.info(text)
+        self.tell(Noticed(text))
+
+    def stop(self) -> None:
+        """End what is begun as an interruption does, and begin nothing more."""
+        self.crew.forget()
+        running = {name for name in self.left if name in self.began}
+        until = time.monotonic() + _LAST_WORDS
+        while running & self.left and time.monotonic() < until:
+            for name in running & self.left:
+                ask_to_stop(Path(self.orders[name].out))
+            for word in self.crew.heard(0.2):
+                if isinstance(word, Answered | Lost) and word.name in self.left:
+                    answer = word.answer if isinstance(word, Answered) else Answer("interrupted", word.why)
+                    self._end(word.name, answer)
+
+
+def run_wedge(settings: WedgeSettings, hire: Hire, *, resume: bool = False, progress: Tell | None = None) -> Book:
+    """Make a wedge, or carry on the newest one of these values. `hire` gives the crew that makes it."""
+    tell = progress or (lambda event: None)
+    with listening() as log:
+        combos = combinations(settings.source, settings.varied, settings.most)
+        shot = combos[0].shot
+        home = shot.output.folder / shot.name
+        check_writable(home)
+        before = _to_resume(settings, home) if resume else None
+        orders = _orders(settings, combos)
+        with hire() as crew:
+            tell(Remarked(f"{len(combos)} combinations, {crew.about}"))
+            looked = _look(crew, orders, combos, tell)
+            book = _carried_on(before, looked) if before else _begun(settings, home, combos, looked)
+            with locked(book.folder):
+                log.write_to(book.folder / "run.log")
+                _settle(book, looked, home, settings.preview)
+                book.save()
+                _make(crew, book, orders, tell)
+    return book
+
+
+def _orders(settings: WedgeSettings, combos: Sequence[Combination]) -> list[Order]:
+    source = settings.source.absolute()
+    sha256 = content_hash(source)
+    return [
+        Order(
+            name, combo.settings, str(source), sha256, frames=settings.frames, threads=settings.threads,
+            preview=settings.preview,
+        )
+        for name, combo in zip(named(len(combos)), combos, strict=True)
+    ]  # fmt: skip
+
+
+def _look(crew: Crew, orders: Sequence[Order], combos: Sequence[Combination], tell: Tell) -> list[Looked]:
+    """What each combination's take would be made of; refused with all that is wrong with any."""
+    answers: dict[str, Answer] = {}
+    shift = _Shift(crew, look, {one.name: one for one in orders}, tell, answers.__setitem__)
+    shift.work()
+    wrong: dict[str, list[Combination]] = {}
+    for order, combo in zip(orders, combos, strict=True):
+        answer = answers[order.name]
+        if answer.outcome != "done":
+            for line in answer.why.splitlines():
+                wrong.setdefault(line, []).append(combo)
+    if wrong:
+        raise InputError("\n".join(_with_values(line, found, len(combos)) for line, found in wrong.items()))
+    return [answers[order.name].value for order in orders]
+
+
+def _with_values(line: str, found: Sequence[Combination], count: int) -> str:
+    """A refusal, and of which combinations it is, where it is not of all."""
+    if len(found) == count:
+        return line
+    said = [", ".join(f"{key} = {value_text(value)}" for key, value in one.values.items()) for one in found[:3]]
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return f"{line} (with {joined(said)}{more})"
+
+
+def _begun(settings: WedgeSettings, home: Path, combos: Sequence[Combination], looked: Sequence[Looked]) -> Book:
+    folder = make_numbered(home, BEFORE).path
+    entries = [
+        Entry(name, dict(combo.values), one.key, one.count, folder / name)
+        for name, combo, one in zip(named(len(combos)), combos, looked, strict=True)
+    ]
+    vary = {one.key: list(one.values) for one in settings.varied}
+    return Book(
+        folder, combos[0].shot.name, settings.source.absolute(), vary, settings.frames, settings.threads,
+        looked[0].settings, entries,
+    )  # fmt: skip
+
+
+def _to_resume(settings: WedgeSettings, home: Path) -> Book:
+    """The newest wedge of these values."""
+    books = books_of(home)
+    vary = {one.key: list(one.values) for one in settings.varied}
+    for book in books:
+        if list(book.vary.items()) == list(vary.items()) and book.frames == settings.frames:
+            return book
+    remedy = "run without --resume"
+    if not books:
+        raise InputError(f"{home}: there is no wedge to resume; try: {remedy}")
+    told = "; ".join(f"{key}={','.join(value_text(one) for one in values)}" for key, values in books[0].vary.items())
+    raise InputError(f"{home}: no wedge of these values and frames is there (the newest varies {told}); try: {remedy}")
+
+
+def _carried_on(book: Book, looked: Sequence[Looked]) -> Book:
+    """The same book, once it is clear that nothing has changed since."""
+    if [one.key for one in looked] == [one.key for one in book.entries]:
+        return book
+    changed = differences(book.settings, looked[0].settings)
+    told = "; ".join(changed[:3]) or "what some combinations are made of has changed"
+    raise InputError(
+        f"{book.folder}: cannot be resumed, the shot has changed since: {told}; try: run without --resume for a new wedge"
+    )
+
+
+def _settle(book: Book, looked: Sequence[Looked], home: Path, preview: bool) -> None:
+    """Say of every combination where its take is: a twin's, one that stands already, or its own to be made."""
+    there = finished_takes(home)
+    first: dict[str, Entry] = {}
+    for entry, one in zip(book.entries, looked, strict=True):
+        twin = first.setdefault(entry.key, entry)
+        found = there.get(entry.key)
+        if twin is not entry:
+            entry.like, entry.folder = twin.name, twin.folder
+        elif found is not None:
+            entry.folder, entry.reused = found, found.parent != book.folder
+        else:
+            entry.folder, entry.reused = book.folder / entry.name, False
+        whole = entry.folder == found and _is_whole(found, one.files, preview)
+        entry.outcome, entry.why = ("finished", "") if whole else (WAITING, "")
+    for entry in book.entries:
+        if entry.like:
+            entry.outcome = first[entry.key].outcome
+
+
+def _is_whole(take: Path, files: Iterable[str], preview: bool) -> bool:
+    """Whether a finished take has all that is asked for; what it lacks is made from its frames."""
+    asked = [*files, *([TakeFolder(take).video.name] if preview else [])]
+    return all((take / name).exists() for name in asked)
+
+
+def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> None:
+    from dataclasses import replace
+
+    by_name = dict(zip([one.name for one in book.entries], orders, strict=True))
+    todo = {
+        one.name: replace(by_name[one.name], out=str(one.folder)) for one in book.own if one.outcome == WAITING
+    }
+    entries = {one.name: one for one in book.entries}
+    kept = sum(one.count if one.outcome == "finished" else frames_kept(one.folder) for one in book.own)
+    tell(WedgeBegun(book.shot, book.folder, sum(one.count for one in book.own), kept, len(todo)))
+    for one in book.entries:
+        if one.reused and not one.like:
+            tell(Remarked(f"{one.name}: the same take stands already, {os.path.relpath(one.folder, book.folder)}"))
+        if one.like:
+            tell(Remarked(f"{one.name}: the same shot as {one.like}"))
+    _release(todo, tell)
+
+    def ended(name: str, answer: Answer) -> None:
+        for one in (entries[name], *(twin for twin in book.entries if twin.like == name)):
+            one.outcome, one.why = answer.outcome, answer.why
+        _log.info("%s: %s%s", name, answer.outcome, f", {answer.why}" if answer.why else "")
+        book.save()
+        tell(TakeEnded(name, answer.outcome, answer.why.partition("\n")[0]))
+
+    shift = _Shift(crew, make, todo, tell, ended)
+    try:
+        shift.work()
+    except KeyboardInterrupt:
+        shift.stop()
+        book.save()
+        raise
+
+
+def _release(orders: dict[str, Order], tell: Tell) -> None:
+    """Have runs end that an earlier wedge has left behind, for a take belongs to one at a time."""
+    held = {name for name, one in orders.items() if is_held(Path(one.out))}
+    if not held:
+        return
+    tell(Remarked(f"waiting for the runs that write into {joined(sorted(held))} to stop"))
+    until = time.monotonic() + _LAST_WORDS
+    while held and time.monotonic() < until:
+        held = {name for name in held if ask_to_stop(Path(orders[name].out))}
+        time.sleep(0.2)
+    if held:
+        folders = joined([orders[name].out for name in sorted(held)])
+        raise OutputError(
+            f"{folders}: another run writes there and does not stop; try: again when it has ended, or delete .lock in "
+            "that folder if that run is gone"
+        )
