@@ -74,6 +74,12 @@ class View:
         return self.size[1] / float(np.linalg.norm(np.subtract(self.camera.target, self.camera.eye)))
 
 
+def larger_view(seen: list[Points], ground: float, tall: tuple[int, int], wide: tuple[int, int]) -> View:
+    """What frames all points (n, 3) [m]: tall pictures, or wide ones where they show them larger."""
+    first, second = (View(framing(seen, ground=ground, aspect=w / h), ground, (w, h)) for w, h in (tall, wide))
+    return second if second.scale > _LARGER * first.scale else first
+
+
 @dataclass(frozen=True, eq=False)
 class Preview:
     """A film of guide and result."""
@@ -123,11 +129,7 @@ class Preview:
         size = max(float(np.ptp(points, axis=0).max()) for points in seen)
         things = [pair.obstacles for pair in pairs if len(pair.obstacles)]
         seen += [one for one in things if float(np.ptp(one, axis=0).max()) <= _MOST * size]
-        ground = _floor(pairs) if self.floor is None else self.floor
-        tall, wide = (
-            View(framing(seen, ground=ground, aspect=size[0] / size[1]), ground, size) for size in (TALL, WIDE)
-        )
-        return wide if wide.scale > _LARGER * tall.scale else tall
+        return larger_view(seen, _floor(pairs) if self.floor is None else self.floor, TALL, WIDE)
 
     def _halves(self, pair: Pair, view: View) -> tuple[Image, Image]:
         (guide, guide_faces), (result, shell_faces) = self._round(pair)

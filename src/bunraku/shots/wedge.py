@@ -1,21 +1,22 @@
-"""A wedge: one shot in all combinations of some values, each an ordinary take, made by a crew and shown in a gallery."""
+"""A wedge: one shot in all combinations of some values, each an ordinary take, made by a crew, shown in a gallery."""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bunraku.contracts import InputError, OutputError
-from bunraku.io import content_hash
+from bunraku.io import content_hash, write_text
 
 from .crew import Answered, Began, Crew, Lost, Told, Word
-from .events import Event, Noticed, OfTake, Remarked, TakeEnded, WedgeBegun
-from .folder import TakeFolder, check_writable, make_numbered
+from .events import Event, Noticed, OfTake, Preparing, Remarked, TakeEnded, WedgeBegun
+from .folder import TakeFolder, check_writable, make_folder, make_numbered
+from .gallery import Gallery
 from .kept import frames_kept
 from .kinds import joined
 from .lock import is_held, locked
@@ -23,8 +24,11 @@ from .log import listening
 from .provenance import differences
 from .stopping import ask_to_stop
 from .wedge_book import BEFORE, WAITING, Book, Entry, books_of, finished_takes, named
+from .wedge_films import Sight, film, film_orders, note_sight, sight_of
+from .wedge_table import wedge_table
 from .wedge_vary import Combination, Varied, combinations, value_text
-from .wedge_work import Answer, Looked, Order, Step, look, make
+from .wedge_work import Answer, Looked, Named, Order, Step, look, make
+from .wording import first_line
 
 _log = logging.getLogger(__name__)
 _DEATHS = 3  # of workers at one combination, after which it is given up
@@ -54,7 +58,7 @@ class _Shift:
 
     crew: Crew
     step: Step
-    orders: dict[str, Order]
+    orders: Mapping[str, Named]
     tell: Tell
     ended: Callable[[str, Answer], None]
     began: dict[str, str] = field(default_factory=dict)
@@ -105,14 +109,14 @@ class _Shift:
         _log.info(text)
         self.tell(Noticed(text))
 
-    def stop(self) -> None:
-        """End what is begun as an interruption does, and begin nothing more."""
+    def stop(self, folders: Mapping[str, str]) -> None:
+        """End what is begun as an interruption does, and begin nothing more. `folders`: of each order's take."""
         self.crew.forget()
         running = {name for name in self.left if name in self.began}
         until = time.monotonic() + _LAST_WORDS
         while running & self.left and time.monotonic() < until:
             for name in running & self.left:
-                ask_to_stop(Path(self.orders[name].out))
+                ask_to_stop(Path(folders[name]))
             for word in self.crew.heard(0.2):
                 if isinstance(word, Answered | Lost) and word.name in self.left:
                     answer = word.answer if isinstance(word, Answered) else Answer("interrupted", word.why)
@@ -138,7 +142,35 @@ def run_wedge(settings: WedgeSettings, hire: Hire, *, resume: bool = False, prog
                 _settle(book, looked, home, settings.preview)
                 book.save()
                 _make(crew, book, orders, tell)
+                write_gallery(book, _film(crew, book, tell) if settings.preview else None)
     return book
+
+
+def write_gallery(book: Book, sight: Sight | None) -> None:
+    """The page and the table of a wedge, as far as it has come; `sight`: how its pictures were taken."""
+    table = wedge_table(book)
+    write_text(book.table, table.csv(book.folder))
+    write_text(book.page, Gallery(book, table, sight).html())
+
+
+def _film(crew: Crew, book: Book, tell: Tell) -> Sight | None:
+    """Have all takes filmed by one camera. Pictures that cannot be made are no reason to lose a wedge."""
+    sight = sight_of(book)
+    if sight is None:
+        return None
+    tell(Preparing("filming the gallery"))
+    make_folder(book.pictures)
+
+    def ended(name: str, answer: Answer) -> None:
+        if answer.outcome != "done":
+            text = f"{name}: no picture was made: {first_line(answer.why)}"
+            _log.info(text)
+            tell(Noticed(text))
+
+    shift = _Shift(crew, film, {one.name: one for one in film_orders(book, sight)}, tell, ended)
+    shift.work()
+    note_sight(book, sight)
+    return sight
 
 
 def _orders(settings: WedgeSettings, combos: Sequence[Combination]) -> list[Order]:
@@ -211,9 +243,7 @@ def _carried_on(book: Book, looked: Sequence[Looked]) -> Book:
         return book
     changed = differences(book.settings, looked[0].settings)
     told = "; ".join(changed[:3]) or "what some combinations are made of has changed"
-    raise InputError(
-        f"{book.folder}: cannot be resumed, the shot has changed since: {told}; try: run without --resume for a new wedge"
-    )
+    raise InputError(f"{book.folder}: cannot be resumed, the shot has changed since: {told}; try: run without --resume")
 
 
 def _settle(book: Book, looked: Sequence[Looked], home: Path, preview: bool) -> None:
@@ -229,7 +259,7 @@ def _settle(book: Book, looked: Sequence[Looked], home: Path, preview: bool) -> 
             entry.folder, entry.reused = found, found.parent != book.folder
         else:
             entry.folder, entry.reused = book.folder / entry.name, False
-        whole = entry.folder == found and _is_whole(found, one.files, preview)
+        whole = found is not None and entry.folder == found and _is_whole(found, one.files, preview)
         entry.outcome, entry.why = ("finished", "") if whole else (WAITING, "")
     for entry in book.entries:
         if entry.like:
@@ -243,12 +273,8 @@ def _is_whole(take: Path, files: Iterable[str], preview: bool) -> bool:
 
 
 def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> None:
-    from dataclasses import replace
-
     by_name = dict(zip([one.name for one in book.entries], orders, strict=True))
-    todo = {
-        one.name: replace(by_name[one.name], out=str(one.folder)) for one in book.own if one.outcome == WAITING
-    }
+    todo = {one.name: replace(by_name[one.name], out=str(one.folder)) for one in book.own if one.outcome == WAITING}
     entries = {one.name: one for one in book.entries}
     kept = sum(one.count if one.outcome == "finished" else frames_kept(one.folder) for one in book.own)
     tell(WedgeBegun(book.shot, book.folder, sum(one.count for one in book.own), kept, len(todo)))
@@ -264,14 +290,14 @@ def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> None:
             one.outcome, one.why = answer.outcome, answer.why
         _log.info("%s: %s%s", name, answer.outcome, f", {answer.why}" if answer.why else "")
         book.save()
-        tell(TakeEnded(name, answer.outcome, answer.why.partition("\n")[0]))
+        tell(TakeEnded(name, answer.outcome, first_line(answer.why)))
 
     shift = _Shift(crew, make, todo, tell, ended)
     try:
         shift.work()
     except KeyboardInterrupt:
-        shift.stop()
-        book.save()
+        shift.stop({name: one.out for name, one in todo.items()})
+        write_gallery(book, None)
         raise
 
 

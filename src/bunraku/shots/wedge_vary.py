@@ -81,13 +81,11 @@ def combinations(source: str | Path, varied: Sequence[Varied], most: int = MOST)
     place = Place(OPTION, Path())
     _check_file(settings, file)
     _check_count(varied, most, place)
-    for one in varied:
-        _check_key(one, settings, place)
-    place.raise_all()
+    known = [one for one in varied if _is_known(one, settings, place)]
     found: list[Combination] = []
     wrong: dict[str, None] = {}
-    for values in itertools.product(*(one.values for one in varied)):
-        told = _with(settings, varied, values, place)
+    for values in itertools.product(*(one.values for one in known)):
+        told = _with(settings, known, values, place)
         if told is None:
             continue
         try:
@@ -95,7 +93,7 @@ def combinations(source: str | Path, varied: Sequence[Varied], most: int = MOST)
         except InputError as error:
             wrong |= dict.fromkeys(_ours(line, file, varied) for line in str(error).splitlines())
         else:
-            found.append(Combination({one.key: value for one, value in zip(varied, values, strict=True)}, told, shot))
+            found.append(Combination({one.key: value for one, value in zip(known, values, strict=True)}, told, shot))
     if refused := dict.fromkeys([*place.findings, *wrong]):
         raise InputError("\n".join(refused))
     return found
@@ -182,7 +180,7 @@ def _check_file(settings: Mapping[str, Any], file: Path) -> None:
         place.refuse(
             "a wedge varies one shot, and this file has several that feed each other",
             got=joined(list(stages)) if isinstance(stages, dict) else None,
-            remedy="bunraku run it, and a wedge of a shot of its own that says take = 'FILE-STAGE/v001' where it is fed",
+            remedy="a shot of its own that says take = 'FILE-STAGE/v001' where another stage would feed it",
         )  # fmt: skip
         place.raise_all()
 
@@ -198,9 +196,10 @@ def _check_count(varied: Sequence[Varied], most: int, place: Place) -> None:
         place.raise_all()
 
 
-def _check_key(one: Varied, settings: Mapping[str, Any], place: Place) -> None:
-    """Refuse what all takes of a wedge have in common, and objects that would only come to be by a slip."""
+def _is_known(one: Varied, settings: Mapping[str, Any], place: Place) -> bool:
+    """Refuses what all takes of a wedge have in common, and objects that would only come to be by a slip."""
     path, where = one.path, place.at(one.key)
+    before = len(place.findings)
     if path[0] == "output" or path[:2] == ["shot", "name"]:
         where.refuse("is the same for all takes of a wedge, for it changes no motion", remedy="say it in the shot file")
     objects = settings.get("object")
@@ -210,6 +209,7 @@ def _check_key(one: Varied, settings: Mapping[str, Any], place: Place) -> None:
             "the shot has no such object" if named else "does not say which object", got=named,
             allowed=joined(list(objects)), remedy=nearest(named, list(objects)) if named else "",
         )  # fmt: skip
+    return len(place.findings) == before
 
 
 def _with(
@@ -225,24 +225,22 @@ def _with(
 
 def _put(settings: dict[str, Any], one: Varied, value: Any, place: Place) -> bool:
     """Put a value in its place; tables are made on the way, as TOML does."""
-    path, table = one.path, settings
+    path, inside, where = one.path, settings, place.at(one.key)
     for k, part in enumerate(path):
-        inside: Any = table
-        if isinstance(part, int):
-            if not isinstance(inside, list) or part >= len(inside):
-                count = len(inside) if isinstance(inside, list) else 0
-                place.at(one.key).refuse("there is no such entry", got=part, allowed=f"0 to {count - 1}" if count else "")
-                return False
-        elif not isinstance(inside, dict):
-            place.at(one.key).refuse(f"nothing lies below {_told(path[:k])}", got=inside)
+        if isinstance(part, int) and not (isinstance(inside, list) and part < len(inside)):
+            allowed = f"0 to {len(inside) - 1}" if isinstance(inside, list) and inside else "none: it is no list"
+            where.refuse("there is no such entry", got=part, allowed=allowed)
             return False
+        if isinstance(part, str) and not isinstance(inside, dict):
+            where.refuse(f"nothing lies below {_told(path[:k])}", got=inside)
+            return False
+        within: Any = inside
         if k == len(path) - 1:
-            inside[part] = value
-            return True
-        if isinstance(part, str):
-            inside[part] = _opened(part, inside.get(part, {}))
-        table = inside[part]
-    return False
+            within[part] = value
+        elif isinstance(part, str):
+            within[part] = _opened(part, within.get(part, {}))
+        inside = within[part]
+    return True
 
 
 def _opened(name: str, value: Any) -> Any:

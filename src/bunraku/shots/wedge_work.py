@@ -173,7 +173,7 @@ def make(order: Order, tell: Tell) -> Answer:
 
 
 def _clear(take: TakeFolder) -> None:
-    """Put in order what a worker that was killed has left. Whoever gives the order knows that nobody else works here."""
+    """Put in order what a worker that was killed has left. Whoever gives the order knows that nobody else is here."""
     if not take.path.is_dir():
         return
     take_from_the_dead(take.path)

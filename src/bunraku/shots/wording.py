@@ -40,3 +40,8 @@ def peak(values: Array) -> tuple[int, int]:
     """Frame and region of the largest of values (t, k)."""
     frame, region = np.unravel_index(int(np.argmax(values)), values.shape)
     return int(frame), int(region)
+
+
+def first_line(text: str) -> str:
+    """What a table has room for."""
+    return text.partition("\n")[0]
