@@ -22,6 +22,7 @@ COMMANDS = {
     "demo": "make and run a demo",
     "run": "make a take of a shot",
     "wedge": "make a shot in all combinations of some values",
+    "farm": "make a shot on a cluster",
     "view": "look at takes in the browser",
     "check": "say what is wrong with a mesh, and mend it",
     "regions": "show the regions a shot directs",
@@ -38,6 +39,8 @@ examples:
   bunraku demo                     make and run the twisting box in ./demo
   bunraku run shot.toml            make the next take of a shot
   bunraku run shot.toml --resume   carry on where a run was interrupted
+  bunraku wedge shot.toml --vary object.coat.material.young=1e5,1e6
+                                   make a shot with each of these values, and a gallery of them
   bunraku view takes/shot          look at the latest take in the browser, or compare several
   bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
   bunraku regions shot.toml        show what a shot directs together

@@ -23,7 +23,7 @@ DONE, FAULT, BAD_INPUT, STOPPED, MISSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """The option of every command that computes."""
     parser.add_argument(
-        "--threads", type=_positive, metavar="N", help="threads to use (default: BUNRAKU_THREADS or all)"
+        "--threads", type=positive, metavar="N", help="threads to use (default: BUNRAKU_THREADS or all)"
     )
 
 
@@ -51,6 +51,8 @@ class Performance:
         """the take that is made; none before it begins and when it is finished"""
         self.several = False
         """whether it may make several takes, one after another"""
+        self.standing: Callable[[], str] = lambda: ""
+        """of a command that makes several takes at once: how far it has come, in words; empty before it has begun"""
         self._insist: Callable[[], None] = lambda: None
         """interrupts where that was asked for and got lost"""
 
@@ -73,6 +75,7 @@ class Performance:
                 return self._fail(STOPPED, str(error))
             except BunrakuError as error:
                 begun = self._started is not None and shots.frames_kept(self._started.folder) > 0
+                begun = begun or bool(self.standing())
                 carry_on = f"\ncarry on with: {self.again}" if begun and self.again else ""
                 return self._fail(BAD_INPUT, f"{error}{carry_on}")
             except KeyboardInterrupt as error:
@@ -112,6 +115,8 @@ class Performance:
         made = shots.frames_kept(self._started.folder) if self._started else 0
         if not self.again:  # a command that makes no take
             return how
+        if standing := self.standing():
+            return f"{how}; {standing}\ncarry on with: {self.again}"
         if self._started is None or not made:
             if self.several:
                 return f"{how} before a take's first frame; finished takes are kept\ncarry on with: {self.again}"
@@ -156,7 +161,8 @@ def _size(count: int) -> str:
     return f"{count} B"
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """An option that counts something."""
     try:
         number = int(text)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
+from pathlib import Path
 
 from bunraku import shots, studio
 from bunraku.contracts import InputError
@@ -21,6 +22,7 @@ _EXAMPLE = """\
 examples:
   bunraku view takes/box                            the newest take of a shot
   bunraku view takes/box/v001 takes/box/v002        two takes side by side
+  bunraku view takes/box/wedge_v001                 the takes of a wedge
   bunraku view takes/box/latest --no-open           print the page's address, open nothing
 """
 _MOST = 16  # takes at once
@@ -29,7 +31,9 @@ _MOST = 16  # takes at once
 def add(parser: Command) -> None:
     """Say what the command takes."""
     parser.description, parser.epilog = _ABOUT, _EXAMPLE
-    parser.add_argument("takes", metavar="TAKE", nargs="+", help="a take's folder, or a shot's: its newest take")
+    parser.add_argument(
+        "takes", metavar="TAKE", nargs="+", help="a take's folder, a shot's: its newest take, or a wedge's: all of them"
+    )
     parser.add_argument("--no-open", action="store_true", help="print the page's address, open nothing")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="where to serve it (default: any free port)")
     parser.set_defaults(run=run)
@@ -52,6 +56,7 @@ def _work(args: argparse.Namespace) -> int:
 
 def _opened(names: list[str]) -> list[shots.ReviewedTake]:
     """All takes, or everything that is wrong with them at once."""
+    names = [one for name in names for one in _takes_in(name)]
     if len(names) > _MOST:
         raise InputError(f"too many takes at once (got {len(names)}; allowed: up to {_MOST})")
     found, wrong = [], []
@@ -63,6 +68,19 @@ def _opened(names: list[str]) -> list[shots.ReviewedTake]:
     if wrong:
         raise InputError("\n".join(wrong))
     return found
+
+
+def _takes_in(name: str) -> list[str]:
+    """The takes of a wedge; anything else is its own."""
+    if not shots.is_wedge(Path(name)):
+        return [name]
+    book = shots.read_book(Path(name))
+    there = list(dict.fromkeys(str(one.folder) for one in book.own if shots.frames_kept(one.folder)))
+    if not there:
+        raise InputError(f"{name}: none of the wedge's takes has any frames yet; try: bunraku wedge with --resume")
+    if len(there) > _MOST:
+        print(f"the first {_MOST} of {len(there)} takes; the others: {book.page}", file=OUTPUT, flush=True)
+    return there[:_MOST]
 
 
 def _port(text: str) -> int:

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from .axes import write_axes as write_axes
     from .body_demos import BODY_DEMOS as BODY_DEMOS
     from .crew import Crew as Crew
-    from .crew import LocalCrew as LocalCrew
+    from .crew import local_crew as local_crew
+    from .dask_crew import INSTALL as INSTALL
+    from .dask_crew import dask_at as dask_at
+    from .dask_crew import dask_is_there as dask_is_there
+    from .dask_crew import local_dask as local_dask
     from .demos import DEMOS as DEMOS
     from .demos import check_demo as check_demo
     from .demos import demo as demo
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from .events import Started as Started
     from .events import TakeEnded as TakeEnded
     from .events import WedgeBegun as WedgeBegun
+    from .farm import run_farm as run_farm
     from .figures import FIGURES as FIGURES
     from .figures import Figure as Figure
     from .figures import figure as figure
@@ -76,10 +81,17 @@ if TYPE_CHECKING:
     from .swatches import SwatchSettings as SwatchSettings
     from .swatches import write_swatches as write_swatches
     from .tables import KeyLine as KeyLine
+    from .wedge import Hire as Hire
     from .wedge import WedgeSettings as WedgeSettings
     from .wedge import run_wedge as run_wedge
+    from .wedge import varied_before as varied_before
     from .wedge_book import Book as Book
     from .wedge_book import Entry as Entry
+    from .wedge_book import is_wedge as is_wedge
+    from .wedge_book import read_book as read_book
+    from .wedge_table import WedgeTable as WedgeTable
+    from .wedge_table import number_text as number_text
+    from .wedge_table import table_of as table_of
     from .wedge_vary import MOST as MOST
     from .wedge_vary import parse_varied as parse_varied
     from .wedge_vary import value_text as value_text

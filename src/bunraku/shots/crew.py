@@ -108,6 +108,16 @@ def environment_of(threads: int) -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def local_crew(count: int, threads: int) -> Iterator[LocalCrew]:
+    """Processes of this machine."""
+    crew = LocalCrew(count, threads)
+    try:
+        yield crew
+    finally:
+        crew.close()
+
+
 class Gone(Exception):
     """Whoever gave the orders does not listen any more."""
 

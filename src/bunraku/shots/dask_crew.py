@@ -1,6 +1,6 @@
 """Workers of a Dask scheduler: a cluster of this machine's cores, or one that is there already.
 
-The only file that knows Dask. What workers tell travels as events of the scheduler; frames never do: the disk is shared.
+The only file that knows Dask. What workers tell travels as events of the scheduler, frames stay on the shared disk.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class DaskCrew:
 @contextmanager
 def local_dask(count: int, threads: int) -> Iterator[DaskCrew]:
     """A cluster of this machine, a process each; it is there for this one wedge only."""
-    import dask
+    from dask import config
     from distributed import Client, LocalCluster
 
     told = {
@@ -107,9 +107,10 @@ def local_dask(count: int, threads: int) -> Iterator[DaskCrew]:
         "distributed.nanny.pre-spawn-environ": environment(threads),
         "distributed.comm.timeouts.connect": _STARTING,
     }
-    with dask.config.set(told), _quiet():
+    with config.set(told), _quiet():
         with LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=None,
+            n_workers=count, threads_per_worker=1, processes=True, memory_limit=None,
+            dashboard_address=None,  # pyright: ignore[reportArgumentType]  # there is none
             silence_logs=logging.CRITICAL,
         ) as cluster, Client(cluster, set_as_default=False) as client:  # fmt: skip
             client.run(_leave_ctrl_c_to_others)

@@ -16,7 +16,7 @@ from .wedge_table import Column, Row, WedgeTable, number_text, sortable, verdict
 from .wedge_vary import short_names, value_text
 from .wording import first_line
 
-_ABREAST = 6  # pictures in a row, so that those below each other differ in all but the last value
+_ABREAST, _FEW = 6, 5  # pictures in a row, at most, and where any number would do
 _VARIED = ' class="varied"'
 _MARKS = {"met": "✓", "missed": "!", "yielded": "~", "note": "·"}
 
@@ -47,7 +47,7 @@ class Gallery:
             f"<b>{escape(names[key])}</b> {escape(' / '.join(value_text(one) for one in values))}"
             for key, values in self.book.vary.items()
         )
-        told = ", ".join(f"{count} {word}" for word, count in verdicts(self.table.rows).items())
+        told = ", ".join(f"{word} {count}×" for word, count in verdicts(self.table.rows).items())
         return (
             f'<header><h1>{escape(self.book.shot)} <span class="version">{escape(self.book.folder.name)}</span></h1>'
             f"<p>{len(self.book.entries)} combinations of {varied}: {escape(told)}</p></header>"
@@ -65,11 +65,21 @@ class Gallery:
         )
 
     def _tiles(self) -> str:
-        last = list(self.book.vary.values())[-1]
-        columns = len(last) if 1 < len(last) <= _ABREAST else min(len(self.book.entries), 4)
-        wide = f"--columns: {columns}; --shape: {self._shape()}"
+        columns, turned = self._grid()
+        wide = f"--columns: {columns}; --rows: {-(-len(self.book.entries) // columns)}; --shape: {self._shape()}"
+        kind = "tiles turned" if turned else "tiles"
         tiles = "\n".join(self._tile(row) for row in self.table.rows)
-        return f'<section class="tiles" style="{wide}" aria-label="Takes">\n{tiles}\n</section>'
+        return f'<section class="{kind}" style="{wide}" aria-label="Takes">\n{tiles}\n</section>'
+
+    def _grid(self) -> tuple[int, bool]:
+        """How many pictures abreast, so that those below each other differ in few values, and whether they go down
+        first: of two keys the one with more values goes across."""
+        counts = [len(values) for values in self.book.vary.values() if len(values) > 1]
+        if len(counts) == 2 and counts[1] < counts[0] <= _ABREAST:
+            return counts[0], True
+        if counts and counts[-1] <= _ABREAST and (len(counts) > 1 or counts[-1] > 1):
+            return counts[-1], False
+        return min(len(self.book.entries), _FEW), False
 
     def _shape(self) -> str:
         width, height = self.sight.size if self.sight else (4, 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -73,7 +73,8 @@ def run_shot(
         compiling = bool(shot.plans) and kernels_are_cold(PLAN_KERNELS)  # motions are planned as they are read
         tell(Preparing(f"reading the inputs, and {_COMPILING}" if compiling else "reading the inputs"))
         prepared = prepare(shot, frames, threads=threads)
-        found = _take_to_resume(prepared, out) if resume and renew else None
+        now = spelled_out(settings(prepared))
+        found = take_to_resume(prepared.shot, now, out) if resume and renew else None
         take = found if renew else same_take(prepared, finished=not resume)
         if take is not None:
             with locked(take.path), _stoppable(take):
@@ -225,15 +226,14 @@ def why_anew(prepared: Prepared) -> str:
     return ""
 
 
-def _take_to_resume(prepared: Prepared, out: str | Path | None) -> TakeFolder:
-    """The newest take made with these settings and inputs, finished or not."""
-    shot = prepared.shot
+def take_to_resume(shot: Shot, now: Mapping[str, Any], out: str | Path | None) -> TakeFolder:
+    """The newest take made with the settings and inputs `now`, spelled out, finished or not."""
     folder = shot.output.folder / shot.name
     takes = [TakeFolder(Path(out).absolute())] if out is not None else takes_of(folder)
     takes = [take for take in takes if take.begun]
     if not takes:
         raise InputError(f"{out or folder}: there is no take to resume; try: run without --resume")
-    now, changed = spelled_out(settings(prepared)), {}
+    changed: dict[Path, list[str]] = {}
     for take in takes:
         try:
             changed[take.path] = differences(spelled_out(take.read_provenance()["settings"]), now)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bunraku.contracts import InputError, OutputError
 from bunraku.io import content_hash, write_text
 
-from .crew import Answered, Began, Crew, Lost, Told, Word
-from .events import Event, Noticed, OfTake, Preparing, Remarked, TakeEnded, WedgeBegun
+from .crew import Crew
+from .events import Noticed, Preparing, Remarked, TakeEnded, WedgeBegun
 from .folder import TakeFolder, check_writable, make_folder, make_numbered
 from .gallery import Gallery
 from .kept import frames_kept
@@ -22,20 +22,19 @@ from .kinds import joined
 from .lock import is_held, locked
 from .log import listening
 from .provenance import differences
+from .shift import LAST_WORDS, Shift, Tell
+from .shot import read_shot
 from .stopping import ask_to_stop
 from .wedge_book import BEFORE, WAITING, Book, Entry, books_of, finished_takes, named
-from .wedge_films import Sight, film, film_orders, note_sight, sight_of
-from .wedge_table import wedge_table
+from .wedge_films import Sight, film, film_orders, kept_sight, note_sight, sight_of
+from .wedge_table import table_of
 from .wedge_vary import Combination, Varied, combinations, value_text
-from .wedge_work import Answer, Looked, Named, Order, Step, look, make
+from .wedge_work import Answer, Looked, Order, look, make
 from .wording import first_line
 
 _log = logging.getLogger(__name__)
-_DEATHS = 3  # of workers at one combination, after which it is given up
-_PULSE = 1.0  # [s] between two looks at the crew
-_LAST_WORDS = 20.0  # [s] in which runs end that were asked to stop
-Tell = Callable[[Event], None]
-Hire = Callable[[], AbstractContextManager[Crew]]
+Hire = Callable[[int], AbstractContextManager[Crew]]
+"""gives a crew for so many orders"""
 
 
 @dataclass(frozen=True)
@@ -52,77 +51,6 @@ class WedgeSettings:
     most: int = 100
 
 
-@dataclass
-class _Shift:
-    """Orders that are out, until all of them are answered."""
-
-    crew: Crew
-    step: Step
-    orders: Mapping[str, Named]
-    tell: Tell
-    ended: Callable[[str, Answer], None]
-    began: dict[str, str] = field(default_factory=dict)
-    """order → who is at it"""
-    deaths: dict[str, int] = field(default_factory=dict)
-    left: set[str] = field(default_factory=set)
-
-    def work(self) -> None:
-        """Have all orders done."""
-        self.left = set(self.orders)
-        for order in self.orders.values():
-            self.crew.order(self.step, order)
-        while self.left:
-            for word in self.crew.heard(_PULSE):
-                self.hear(word)
-
-    def hear(self, word: Word) -> None:
-        """One word of the crew."""
-        if word.name not in self.left:
-            return
-        match word:
-            case Began(name, where):
-                if name in self.began and self.deaths.get(name, 0) == 0:  # the scheduler gave it to another by itself
-                    self._notice(f"{name}: the worker at it is gone ({self.began[name]}); {where} carries on")
-                self.began[name] = where
-            case Told(name, event):
-                self.tell(OfTake(name, event))
-            case Answered(name, answer):
-                self._end(name, answer)
-            case Lost(name, why):
-                self._bury(name, why)
-
-    def _bury(self, name: str, why: str) -> None:
-        """A worker died: somebody else carries on, unless too many did."""
-        self.deaths[name] = self.deaths.get(name, 0) + 1
-        if self.deaths[name] >= _DEATHS:
-            self._notice(f"{name}: {why}; given up after {_DEATHS} workers died at it")
-            self._end(name, Answer("lost", f"{_DEATHS} workers died at it, the last: {why}"))
-            return
-        self._notice(f"{name}: {why}; another worker carries on")
-        self.crew.order(self.step, self.orders[name])
-
-    def _end(self, name: str, answer: Answer) -> None:
-        self.left.discard(name)
-        self.ended(name, answer)
-
-    def _notice(self, text: str) -> None:
-        _log.info(text)
-        self.tell(Noticed(text))
-
-    def stop(self, folders: Mapping[str, str]) -> None:
-        """End what is begun as an interruption does, and begin nothing more. `folders`: of each order's take."""
-        self.crew.forget()
-        running = {name for name in self.left if name in self.began}
-        until = time.monotonic() + _LAST_WORDS
-        while running & self.left and time.monotonic() < until:
-            for name in running & self.left:
-                ask_to_stop(Path(folders[name]))
-            for word in self.crew.heard(0.2):
-                if isinstance(word, Answered | Lost) and word.name in self.left:
-                    answer = word.answer if isinstance(word, Answered) else Answer("interrupted", word.why)
-                    self._end(word.name, answer)
-
-
 def run_wedge(settings: WedgeSettings, hire: Hire, *, resume: bool = False, progress: Tell | None = None) -> Book:
     """Make a wedge, or carry on the newest one of these values. `hire` gives the crew that makes it."""
     tell = progress or (lambda event: None)
@@ -133,7 +61,7 @@ def run_wedge(settings: WedgeSettings, hire: Hire, *, resume: bool = False, prog
         check_writable(home)
         before = _to_resume(settings, home) if resume else None
         orders = _orders(settings, combos)
-        with hire() as crew:
+        with hire(len(combos)) as crew:
             tell(Remarked(f"{len(combos)} combinations, {crew.about}"))
             looked = _look(crew, orders, combos, tell)
             book = _carried_on(before, looked) if before else _begun(settings, home, combos, looked)
@@ -141,25 +69,37 @@ def run_wedge(settings: WedgeSettings, hire: Hire, *, resume: bool = False, prog
                 log.write_to(book.folder / "run.log")
                 _settle(book, looked, home, settings.preview)
                 book.save()
-                _make(crew, book, orders, tell)
-                write_gallery(book, _film(crew, book, tell) if settings.preview else None)
+                fresh = _make(crew, book, orders, tell)
+                write_gallery(book, _film(crew, book, fresh, tell) if settings.preview else kept_sight(book))
     return book
+
+
+def varied_before(source: Path) -> tuple[Varied, ...]:
+    """What the newest wedge of a shot file varies."""
+    shot = read_shot(source)
+    home = shot.output.folder / shot.name
+    books = books_of(home)
+    if not books:
+        raise InputError(f"{home}: there is no wedge to resume; try: run without --resume, and say what to --vary")
+    return tuple(Varied(key, tuple(values)) for key, values in books[0].vary.items())
 
 
 def write_gallery(book: Book, sight: Sight | None) -> None:
     """The page and the table of a wedge, as far as it has come; `sight`: how its pictures were taken."""
-    table = wedge_table(book)
+    table = table_of(book)
     write_text(book.table, table.csv(book.folder))
     write_text(book.page, Gallery(book, table, sight).html())
 
 
-def _film(crew: Crew, book: Book, tell: Tell) -> Sight | None:
+def _film(crew: Crew, book: Book, fresh: Container[str], tell: Tell) -> Sight | None:
     """Have all takes filmed by one camera. Pictures that cannot be made are no reason to lose a wedge."""
     sight = sight_of(book)
     if sight is None:
         return None
-    tell(Preparing("filming the gallery"))
     make_folder(book.pictures)
+    orders = {one.name: one for one in film_orders(book, sight, fresh)}
+    if orders:
+        tell(Preparing("filming the gallery"))
 
     def ended(name: str, answer: Answer) -> None:
         if answer.outcome != "done":
@@ -167,7 +107,7 @@ def _film(crew: Crew, book: Book, tell: Tell) -> Sight | None:
             _log.info(text)
             tell(Noticed(text))
 
-    shift = _Shift(crew, film, {one.name: one for one in film_orders(book, sight)}, tell, ended)
+    shift = Shift(crew, film, orders, tell, ended)
     shift.work()
     note_sight(book, sight)
     return sight
@@ -188,7 +128,7 @@ def _orders(settings: WedgeSettings, combos: Sequence[Combination]) -> list[Orde
 def _look(crew: Crew, orders: Sequence[Order], combos: Sequence[Combination], tell: Tell) -> list[Looked]:
     """What each combination's take would be made of; refused with all that is wrong with any."""
     answers: dict[str, Answer] = {}
-    shift = _Shift(crew, look, {one.name: one for one in orders}, tell, answers.__setitem__)
+    shift = Shift(crew, look, {one.name: one for one in orders}, tell, answers.__setitem__)
     shift.work()
     wrong: dict[str, list[Combination]] = {}
     for order, combo in zip(orders, combos, strict=True):
@@ -272,7 +212,8 @@ def _is_whole(take: Path, files: Iterable[str], preview: bool) -> bool:
     return all((take / name).exists() for name in asked)
 
 
-def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> None:
+def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> set[str]:
+    """Have made what is not there; returns what was worked on."""
     by_name = dict(zip([one.name for one in book.entries], orders, strict=True))
     todo = {one.name: replace(by_name[one.name], out=str(one.folder)) for one in book.own if one.outcome == WAITING}
     entries = {one.name: one for one in book.entries}
@@ -292,13 +233,14 @@ def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> None:
         book.save()
         tell(TakeEnded(name, answer.outcome, first_line(answer.why)))
 
-    shift = _Shift(crew, make, todo, tell, ended)
+    shift = Shift(crew, make, todo, tell, ended)
     try:
         shift.work()
     except KeyboardInterrupt:
         shift.stop({name: one.out for name, one in todo.items()})
-        write_gallery(book, None)
+        write_gallery(book, kept_sight(book))
         raise
+    return set(todo)
 
 
 def _release(orders: dict[str, Order], tell: Tell) -> None:
@@ -307,7 +249,7 @@ def _release(orders: dict[str, Order], tell: Tell) -> None:
     if not held:
         return
     tell(Remarked(f"waiting for the runs that write into {joined(sorted(held))} to stop"))
-    until = time.monotonic() + _LAST_WORDS
+    until = time.monotonic() + LAST_WORDS
     while held and time.monotonic() < until:
         held = {name for name in held if ask_to_stop(Path(orders[name].out))}
         time.sleep(0.2)

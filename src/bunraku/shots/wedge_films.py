@@ -5,9 +5,11 @@ The still shows the frame at which the takes differ most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from .wedge_work import Answer, Tell
 
 TALL, WIDE = (480, 540), (720, 405)
 """[pixels] of a picture"""
+_SIGHT = "sight.json"
 _SIGHTS = 16  # frames looked at
 _FAR = 1.0  # times the room most takes need, so far beyond it that what flies away is not stepped back for
 
@@ -84,9 +87,10 @@ def sight_of(book: Book) -> Sight | None:
     return Sight(view.camera, view.ground, view.size, at, float(numbers[0]), first.scene.rate)
 
 
-def film_orders(book: Book, sight: Sight) -> list[FilmOrder]:
-    """What is to be filmed."""
-    return [
+def film_orders(book: Book, sight: Sight, fresh: Container[str]) -> list[FilmOrder]:
+    """What is to be filmed: takes that are `fresh`, and those of which there are no pictures by this camera."""
+    kept = _kept_sight(book) == _as_kept(sight)
+    orders = [
         FilmOrder(
             one.name, str(one.folder), str(book.pictures / f"{one.name}.png"), str(book.pictures / f"{one.name}.mp4"),
             sight,
@@ -94,6 +98,30 @@ def film_orders(book: Book, sight: Sight) -> list[FilmOrder]:
         for one in book.own
         if (take := _opened(one)) is not None and take.ready
     ]  # fmt: skip
+    there = [kept and Path(one.still).exists() and Path(one.film).exists() for one in orders]
+    return [one for one, done in zip(orders, there, strict=True) if one.name in fresh or not done]
+
+
+def kept_sight(book: Book) -> Sight | None:
+    """How the pictures there are were taken; None where nothing is known of any."""
+    try:
+        told = _kept_sight(book)
+        camera = Camera(tuple(told["eye"]), tuple(told["target"]), tuple(told["up"]), told["field_of_view"])
+        return Sight(camera, told["ground"], tuple(told["size"]), told["frame"], told["first"], told["rate"])
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def _kept_sight(book: Book) -> dict[str, Any]:
+    try:
+        found = json.loads((book.pictures / _SIGHT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _as_kept(sight: Sight) -> dict[str, Any]:
+    return json.loads(json.dumps(sight.as_json()))
 
 
 def film(order: FilmOrder, tell: Tell) -> Answer:
@@ -117,7 +145,7 @@ def film(order: FilmOrder, tell: Tell) -> Answer:
 
 def note_sight(book: Book, sight: Sight) -> None:
     """Keep with the pictures how they were taken."""
-    write_json(book.pictures / "sight.json", sight.as_json())
+    write_json(book.pictures / _SIGHT, sight.as_json())
 
 
 class _Drawing:

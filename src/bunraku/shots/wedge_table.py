@@ -16,7 +16,7 @@ import numpy as np
 
 from bunraku.contracts import Vector
 
-from .charts import CHARTS, worth_showing
+from .charts import CHARTS, MORE, Chart, worth_showing
 from .folder import TakeFolder
 from .timings import Timings
 from .wedge_book import Book, Entry
@@ -24,8 +24,16 @@ from .wedge_vary import short_names, value_text
 
 _LEAST, _MEAN = ("closest",), ("iterations",)
 """curves of which the smallest value matters, or the mean; of all others the largest does"""
-_LEFT_OUT = ("strength", "intersections")  # is what was asked for; is counted whether or not there are any
-_FIRST = ("residual_m", "residual_in_file_m", "pin_residual_m", "muscle_residual_m", "rotation_residual", "force_N")
+_LEFT_OUT = ("strength", "intersections", "exposure", "converged", "last_step", "gravity")
+"""what was asked for, what is counted whether or not there is any, and what tells a developer only"""
+_TITLES = {
+    "residual_m": "missed by", "residual_in_file_m": "missed by, in the file", "pin_residual_m": "pins missed by",
+    "muscle_residual_m": "muscles missed by", "rotation_residual": "turn missed by", "force_N": "largest force",
+}  # fmt: skip
+_COUNTED = {
+    "missed": ("frames missed", ""), "gave_way": ("frames yielded", ""), "intersections": ("triangles that cross", ""),
+    "frames": ("frames", ""), "seconds": ("time", "s"), "vertices": ("vertices", ""),
+}  # fmt: skip
 _ALWAYS = ("residual_m", "force_N", "intersections", "seconds")
 """numbers that are shown even where all takes have the same"""
 
@@ -86,7 +94,7 @@ class WedgeTable:
         return text.getvalue()
 
 
-def wedge_table(book: Book) -> WedgeTable:
+def table_of(book: Book) -> WedgeTable:
     """The numbers of a wedge as far as its takes have come, from their reports."""
     names = short_names(list(book.vary))
     varied = [Column(key, names[key], varied=True) for key in book.vary]
@@ -102,26 +110,20 @@ def wedge_table(book: Book) -> WedgeTable:
 
 def _columns() -> list[Column]:
     """Every number a take may have, the most interesting first."""
-    charts = [
-        (Column(name, _title(one.title, label, len(one.lines) > 1, name), one.unit), name)
-        for one in CHARTS
-        for name, label in one.lines
-        if name not in _LEFT_OUT
-    ]
-    pins = Column("pin_residual_m", "farthest of a pin from its goal", "m")
-    first = [one for one, name in charts if name in _FIRST]
-    rest = [one for one, name in charts if name not in _FIRST]
-    return [
-        *first, pins, Column("missed", "frames on which direction was missed"),
-        Column("gave_way", "frames on which regions yielded"), Column("intersections", "triangles that cross, at most"),
-        Column("frames", "frames"), Column("seconds", "time for all frames", "s"),
-        *rest, Column("vertices", "vertices"),
-    ]  # fmt: skip
+    curves = {name: one for one in (*CHARTS, *MORE) for name, _ in one.lines}
+    first = [name for name in _TITLES if name in curves]
+    rest = [one for name in (*first, *(name for name in curves if name not in (*first, *_LEFT_OUT)))
+            if (one := Column(name, _title(name, curves[name]), curves[name].unit))]  # fmt: skip
+    counted = [Column(name, title, unit) for name, (title, unit) in _COUNTED.items()]
+    return [*rest[: len(first)], *counted, *rest[len(first) :]]
 
 
-def _title(title: str, label: str, several: bool, name: str) -> str:
-    small = title[:1].lower() + title[1:]
-    said = f"{small}, {label}" if several and label else small
+def _title(name: str, one: Chart) -> str:
+    """Short, for a column."""
+    if name in _TITLES:
+        return _TITLES[name]
+    label = dict(one.lines)[name]
+    said = f"{label} energy" if one.unit == "J" and label else one.title[:1].lower() + one.title[1:]
     how = "least" if name in _LEAST else "mean" if name in _MEAN else ""
     return f"{said}, {how}" if how else said
 

@@ -113,8 +113,8 @@ def value_text(value: Any) -> str:
     """A value as people would write it: '100000', 'denim', '[1, 2]'."""
     if isinstance(value, str):
         return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e6:
-        return f"{value:.0f}"
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
