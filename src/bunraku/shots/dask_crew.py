@@ -5,6 +5,7 @@ The only file that knows Dask. What workers tell travels as events of the schedu
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import queue
@@ -21,9 +22,10 @@ from bunraku.contracts import InputError, OutputError
 
 from .crew import Answered, Began, Lost, Told, Word, environment
 from .wedge_work import Answer, Named, Step, perform, whereabouts
+from .wording import first_line
 
 INSTALL = "pip install 'bunraku[cluster]'"
-_PATIENCE = 6.0  # [s] for a scheduler to answer, and to have a worker
+_PATIENCE = 4.0  # [s] for a scheduler to answer, and to have a worker
 _STARTING = 60.0  # [s] for processes of this machine to start
 
 
@@ -104,14 +106,14 @@ def local_dask(count: int, threads: int) -> Iterator[DaskCrew]:
 
     told = {
         "distributed.scheduler.allowed-failures": 0,  # what dies is told of, and ordered again by us
+        "distributed.scheduler.worker-saturation": 1.0,  # nothing waits for a worker that is busy
         "distributed.nanny.pre-spawn-environ": environment(threads),
         "distributed.comm.timeouts.connect": _STARTING,
     }
     with config.set(told), _quiet():
         with LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, memory_limit=None,
-            dashboard_address=None,  # pyright: ignore[reportArgumentType]  # there is none
-            silence_logs=logging.CRITICAL,
+            n_workers=count, threads_per_worker=1, processes=True, memory_limit=None, silence_logs=logging.CRITICAL,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},  # it listens there in any case
         ) as cluster, Client(cluster, set_as_default=False) as client:  # fmt: skip
             client.run(_leave_ctrl_c_to_others)
             crew = DaskCrew(client, f"{count} Dask worker{'s' if count > 1 else ''} of this machine")
@@ -127,16 +129,10 @@ def dask_at(address: str) -> Iterator[DaskCrew]:
     from distributed import Client
 
     with _quiet():
+        _knock(address)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that Dask's versions differ: what matters to us is looked at below
-            try:
-                client = Client(address, timeout=_PATIENCE, set_as_default=False, name="bunraku")
-            except (OSError, ValueError, TypeError) as error:
-                why = str(error).partition("\n")[0] or type(error).__name__
-                raise InputError(
-                    f"--address: no scheduler answers (got {address!r}: {why}); try: the address that `dask scheduler` "
-                    "prints, such as tcp://127.0.0.1:8786"
-                ) from None
+            client = Client(address, timeout=_PATIENCE, set_as_default=False, name="bunraku")
         with client:
             count = _check_workers(client, address)
             crew = DaskCrew(client, f"{count} worker{'s' if count > 1 else ''} of {address}")
@@ -144,6 +140,24 @@ def dask_at(address: str) -> Iterator[DaskCrew]:
                 yield crew
             finally:
                 crew.close()
+
+
+def _knock(address: str) -> None:
+    """Refuse an address where no scheduler answers."""
+    from distributed.comm import connect
+
+    async def knock() -> None:
+        comm = await connect(address, timeout=_PATIENCE)
+        await comm.close()
+
+    try:
+        asyncio.run(knock())
+    except Exception as error:  # whatever is at that address, or in it, is no scheduler
+        why = first_line(str(error)) or type(error).__name__
+        raise InputError(
+            f"--address: no scheduler answers (got {address!r}: {why}); try: the address that `dask scheduler` prints, "
+            "such as tcp://127.0.0.1:8786"
+        ) from None
 
 
 def _check_workers(client: Any, address: str) -> int:

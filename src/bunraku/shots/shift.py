@@ -15,6 +15,7 @@ from .wedge_work import Answer, Named, Step
 
 _log = logging.getLogger(__name__)
 _DEATHS = 3  # of workers at one order, after which it is given up
+_UNSEEN = 10  # the same, where none of them had begun it
 _PULSE = 1.0  # [s] between two looks at the crew
 LAST_WORDS = 20.0  # [s] in which runs end that were asked to stop
 Tell = Callable[[Event], None]
@@ -49,7 +50,7 @@ class Shift:
             return
         match word:
             case Began(name, where):
-                if name in self.began and self.deaths.get(name, 0) == 0:  # the scheduler gave it to another by itself
+                if name in self.began:  # the scheduler gave it to another by itself
                     self._notice(f"{name}: the worker at it is gone ({self.began[name]}); {where} carries on")
                 self.began[name] = where
             case Told(name, event):
@@ -62,11 +63,13 @@ class Shift:
     def _bury(self, name: str, why: str) -> None:
         """A worker died: somebody else carries on, unless too many did."""
         self.deaths[name] = self.deaths.get(name, 0) + 1
-        if self.deaths[name] >= _DEATHS:
-            self._notice(f"{name}: {why}; given up after {_DEATHS} workers died at it")
-            self._end(name, Answer("lost", f"{_DEATHS} workers died at it, the last: {why}"))
+        begun = self.began.pop(name, "")  # else the order only waited for that worker
+        if self.deaths[name] >= (_DEATHS if begun else _UNSEEN):
+            self._notice(f"{name}: {why}; given up after {self.deaths[name]} workers died")
+            self._end(name, Answer("lost", f"{self.deaths[name]} workers died at it, the last: {why}"))
             return
-        self._notice(f"{name}: {why}; another worker carries on")
+        if begun:
+            self._notice(f"{name}: {why}; another worker carries on")
         self.crew.order(self.step, self.orders[name])
 
     def _end(self, name: str, answer: Answer) -> None:
