@@ -74,12 +74,10 @@ def _takes_in(name: str) -> list[str]:
     """The takes of a wedge; anything else is its own."""
     if not shots.is_wedge(Path(name)):
         return [name]
-    book = shots.read_book(Path(name))
-    there = list(dict.fromkeys(str(one.folder) for one in book.own if shots.frames_kept(one.folder)))
-    if not there:
-        raise InputError(f"{name}: none of the wedge's takes has any frames yet; try: bunraku wedge with --resume")
+    there = [str(one) for one in shots.find_wedge_takes(Path(name))]
     if len(there) > _MOST:
-        print(f"the first {_MOST} of {len(there)} takes; the others: {book.page}", file=OUTPUT, flush=True)
+        more = f"the first {_MOST} of {len(there)} takes; all of them: {Path(name) / 'index.html'}"
+        print(more, file=OUTPUT, flush=True)
     return there[:_MOST]
 
 

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from .wedge import varied_before as varied_before
     from .wedge_book import Book as Book
     from .wedge_book import Entry as Entry
+    from .wedge_book import find_wedge_takes as find_wedge_takes
     from .wedge_book import is_wedge as is_wedge
     from .wedge_book import read_book as read_book
     from .wedge_table import WedgeTable as WedgeTable

@@ -91,4 +91,6 @@ def _asked(crew: Crew, step: Step, order: Order, tell: Tell) -> Answer:
     if answer.outcome == "interrupted":
         raise StopAsked("asked to stop from outside")
     kinds: dict[str, type[BunrakuError]] = {"refused": InputError, "stopped": PhysicsStopped}
-    raise kinds.get(answer.outcome, WorkerFault)(answer.why)
+    if answer.outcome in kinds:
+        raise kinds[answer.outcome](answer.why)
+    raise WorkerFault(answer.why) from RuntimeError(answer.story)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from bunraku.io import content_hash, write_text
 
 from .crew import Crew
 from .events import Noticed, Preparing, Remarked, TakeEnded, WedgeBegun
-from .folder import TakeFolder, check_writable, make_folder, make_numbered
+from .folder import check_writable, make_folder, make_numbered
 from .gallery import Gallery
 from .kept import frames_kept
 from .kinds import joined
@@ -67,7 +67,7 @@ def run_wedge(settings: WedgeSettings, hire: Hire, *, resume: bool = False, prog
             book = _carried_on(before, looked) if before else _begun(settings, home, combos, looked)
             with locked(book.folder):
                 log.write_to(book.folder / "run.log")
-                _settle(book, looked, home, settings.preview)
+                _settle(book, looked, home)
                 book.save()
                 fresh = _make(crew, book, orders, tell)
                 write_gallery(book, _film(crew, book, fresh, tell) if settings.preview else kept_sight(book))
@@ -186,8 +186,9 @@ def _carried_on(book: Book, looked: Sequence[Looked]) -> Book:
     raise InputError(f"{book.folder}: cannot be resumed, the shot has changed since: {told}; try: run without --resume")
 
 
-def _settle(book: Book, looked: Sequence[Looked], home: Path, preview: bool) -> None:
-    """Say of every combination where its take is: a twin's, one that stands already, or its own to be made."""
+def _settle(book: Book, looked: Sequence[Looked], home: Path) -> None:
+    """Say of every combination where its take is: a twin's, one that stands already, or its own to be made. What a
+    finished take lacks of what is asked for is made from its frames."""
     there = finished_takes(home)
     first: dict[str, Entry] = {}
     for entry, one in zip(book.entries, looked, strict=True):
@@ -199,17 +200,11 @@ def _settle(book: Book, looked: Sequence[Looked], home: Path, preview: bool) -> 
             entry.folder, entry.reused = found, found.parent != book.folder
         else:
             entry.folder, entry.reused = book.folder / entry.name, False
-        whole = found is not None and entry.folder == found and _is_whole(found, one.files, preview)
+        whole = entry.folder == found and all((entry.folder / name).exists() for name in one.files)
         entry.outcome, entry.why = ("finished", "") if whole else (WAITING, "")
     for entry in book.entries:
         if entry.like:
             entry.outcome = first[entry.key].outcome
-
-
-def _is_whole(take: Path, files: Iterable[str], preview: bool) -> bool:
-    """Whether a finished take has all that is asked for; what it lacks is made from its frames."""
-    asked = [*files, *([TakeFolder(take).video.name] if preview else [])]
-    return all((take / name).exists() for name in asked)
 
 
 def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> set[str]:
@@ -230,6 +225,8 @@ def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> set[st
         for one in (entries[name], *(twin for twin in book.entries if twin.like == name)):
             one.outcome, one.why = answer.outcome, answer.why
         _log.info("%s: %s%s", name, answer.outcome, f", {answer.why}" if answer.why else "")
+        if answer.story:
+            _log.info("%s", answer.story)
         book.save()
         tell(TakeEnded(name, answer.outcome, first_line(answer.why)))
 

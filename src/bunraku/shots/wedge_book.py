@@ -19,13 +19,14 @@ from bunraku.contracts import InputError, input_error
 from bunraku.io import write_json
 
 from .folder import TakeFolder, takes_of
+from .kept import frames_kept
 from .provenance import spelled_out
 from .wedge_work import key_of
 
 BEFORE = "wedge_"
 """what the folder of a wedge is called, before its number"""
 BOOK = "wedge.json"
-WAITING, REUSED = "waiting", "finished"
+WAITING = "waiting"
 _FORM = 1
 
 
@@ -159,6 +160,16 @@ def finished_takes(folder: Path) -> dict[str, Path]:
                 if origin["versions"].get("bunraku") == __version__:
                     found.setdefault(key_of(spelled_out(origin["settings"])), path)
     return found
+
+
+def find_wedge_takes(folder: Path) -> list[Path]:
+    """The takes of a wedge that have frames, each once; refused where none has."""
+    found = [one.folder for one in read_book(folder).own if frames_kept(one.folder)]
+    if not found:
+        raise input_error(
+            "none of the wedge's takes has any frames yet", where=str(folder), remedy="bunraku wedge with --resume"
+        )
+    return list(dict.fromkeys(found))
 
 
 def named(count: int) -> Iterable[str]:

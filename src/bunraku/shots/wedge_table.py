@@ -123,7 +123,7 @@ def _title(name: str, one: Chart) -> str:
     if name in _TITLES:
         return _TITLES[name]
     label = dict(one.lines)[name]
-    said = f"{label} energy" if one.unit == "J" and label else one.title[:1].lower() + one.title[1:]
+    said = f"{label} energy" if one.unit == "J" and label else one.title
     how = "least" if name in _LEAST else "mean" if name in _MEAN else ""
     return f"{said}, {how}" if how else said
 

@@ -74,6 +74,8 @@ class Answer:
     why: str = ""
     """in words, where it is not done"""
     value: Any = None
+    story: str = ""
+    """of a fault: where in the program it happened"""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Looked:
     count: int
     """frames to simulate"""
     files: tuple[str, ...]
-    """of its animation"""
+    """that a take of it has at least"""
 
     @property
     def key(self) -> str:
@@ -131,7 +133,7 @@ def perform(step: Step, order: Named, tell: Tell) -> Answer:
         except KeyboardInterrupt:
             return Answer("interrupted", "asked to stop")
         except Exception as error:
-            return Answer("fault", f"unexpected {type(error).__name__}: {error}\n{traceback.format_exc()}")
+            return Answer("fault", f"unexpected {type(error).__name__}: {error}", story=traceback.format_exc())
 
 
 def check_same_sight(order: Order) -> None:
@@ -157,8 +159,9 @@ def look(order: Order, tell: Tell) -> Answer:
     """Read all that the shot reads, and say what its take would be made of."""
     check_same_sight(order)
     prepared = prepare(order.shot(), order.frames, threads=order.threads)
-    files = tuple(name for names in animation_files(prepared).values() for name in names)
-    return Answer("done", value=Looked(spelled_out(settings(prepared)), len(prepared.numbers), files))
+    files = [name for names in animation_files(prepared).values() for name in names]
+    files += [TakeFolder(Path()).video.name] if prepared.shot.output.preview else []
+    return Answer("done", value=Looked(spelled_out(settings(prepared)), len(prepared.numbers), tuple(files)))
 
 
 def make(order: Order, tell: Tell) -> Answer:
