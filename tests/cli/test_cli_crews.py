@@ -89,7 +89,7 @@ def cluster() -> Iterator[str]:
         n_workers=2, threads_per_worker=1, scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         silence_logs=50,
     ) as found:  # fmt: skip
-        yield found.scheduler_address
+        yield str(found.scheduler_address)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_a_farm_survives_the_death_of_its_worker(long_shot: Any, cluster: str, bunraku: Bunraku) -> None:

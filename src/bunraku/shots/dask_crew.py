@@ -144,7 +144,7 @@ def dask_at(address: str) -> Iterator[DaskCrew]:
 
 def _knock(address: str) -> None:
     """Refuse an address where no scheduler answers."""
-    from distributed.comm import connect
+    from distributed.comm.core import connect
 
     async def knock() -> None:
         comm = await connect(address, timeout=_PATIENCE)
