@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from inline_crew import InlineCrew
 from test_shots_run import frame_bytes
+from turning import turning
 
 from bunraku import InputError
 from bunraku.direction import Job
@@ -173,15 +174,9 @@ def test_a_wedge_of_other_values_or_inputs_is_not_carried_on(wedge: Wedge, files
     files(physics={"substeps": 3})
     with pytest.raises(InputError, match=r"the shot has changed since: physics\.substeps was .*is 3"):
         wedge.run(LEVELS, resume=True)
-    files(guide=read_turned())
+    files(guide=turning(6, 0.1))
     with pytest.raises(InputError, match=r"guide \(its file\) has changed"):
         wedge.run(LEVELS, resume=True)
-
-
-def read_turned() -> Any:
-    from conftest import turning_box
-
-    return turning_box(turn=0.1)
 
 
 def test_physics_that_stops_one_does_not_stop_the_others(wedge: Wedge, monkeypatch):

@@ -125,4 +125,5 @@ def test_a_file_of_stages_is_no_shot(tmp_path: Path):
 def test_keys_are_told_by_as_little_of_their_end_as_will_do():
     assert short_names(["a.b.young", "a.b.scale"]) == {"a.b.young": "young", "a.b.scale": "scale"}
     assert short_names(["x.skin.young", "x.coat.young"]) == {"x.skin.young": "skin.young", "x.coat.young": "coat.young"}
-    assert [value_text(one) for one in (1e6, 0.04, True, "silk", [1, 2])] == ["1e+06", "0.04", "true", "silk", "[1, 2]"]
+    values = (1e6, 2.5e-10, 0.04, 7, True, "silk", [1, 2])
+    assert [value_text(one) for one in values] == ["1e6", "2.5e-10", "0.04", "7", "true", "silk", "[1, 2]"]

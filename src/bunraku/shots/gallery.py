@@ -160,7 +160,7 @@ class Gallery:
 
 
 def _heading(one: Column) -> str:
-    unit = f' <span class="unit">{escape(one.unit)}</span>' if one.unit else ""
+    unit = f' <span class="unit">({escape(one.unit)})</span>' if one.unit else ""
     return f"{escape(one.title[:1].upper() + one.title[1:] if not one.varied else one.title)}{unit}"
 
 

@@ -116,18 +116,18 @@ def read_book(folder: Path) -> Book:
     path = folder / BOOK
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
+        keys, frames = [str(key) for key in told["order"]], told["frames"]
         entries = [
             Entry(
-                str(one["name"]), dict(one["values"]), str(one["key"]), int(one["count"]),
+                str(one["name"]), {key: one["values"][key] for key in keys}, str(one["key"]), int(one["count"]),
                 Path(os.path.normpath(folder / one["folder"])), str(one["like"]), bool(one["reused"]),
                 str(one["outcome"]), str(one["why"]),
             )
             for one in told["combinations"]
         ]  # fmt: skip
-        frames = told["frames"]
         return Book(
             folder, str(told["shot"]), Path(os.path.normpath(folder / told["source"])),
-            {str(key): list(told["vary"][key]) for key in told["order"]},
+            {key: list(told["vary"][key]) for key in keys},
             (int(frames[0]), int(frames[1])) if frames else None, int(told["threads"]), dict(told["settings"]), entries,
         )  # fmt: skip
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:

@@ -110,11 +110,11 @@ def short_names(keys: Sequence[str]) -> dict[str, str]:
 
 
 def value_text(value: Any) -> str:
-    """A value as people would write it: '100000', 'denim', '[1, 2]'."""
+    """A value as people would write it: '1e6', 'denim', '[1, 2]'."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and float(f"{value:g}") == value:
-        return f"{value:g}"
+        return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:g}")
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
