@@ -76,6 +76,11 @@ class Near:
         """[m] that the pairs keep open."""
         return self._pairing.gap
 
+    @property
+    def reach(self) -> float:
+        """[m] beyond it, within which the barrier is felt."""
+        return self._pairing.reach
+
     def value(self) -> float:
         """Σ b of the pairs, at unit stiffness [m⁴]."""
         return float(self._potential(self.collisions, self._pairing.mesh, self._x)) if len(self) else 0.0
