@@ -172,6 +172,7 @@ def test_what_was_certain_does_not_change_what_is_found() -> None:
         assert earlier == (pairing._found is None)  # none was needed
         share = touch.max_step(x, apart(-0.01) - x)
         near = pairing.near(nearer).corners()
+        assert pairing._looked is not None
         found.append((near, pairing._looked[0], share, touch.gradient(nearer)))
     assert len(found[0][0]) > 50 and 0.0 < found[0][2] < 1.0
     for one, other in zip(*found, strict=True):

@@ -8,6 +8,8 @@ from bunraku.contracts import Faces, Points
 
 from .keeping import kept
 
+_LONGEST = 15  # looks that are left out after looks that served nothing
+
 
 class Clear:
     """What elements of a surface keep between them where they were looked at last, if nothing was near.
@@ -20,6 +22,16 @@ class Clear:
         self._faces, self._own = np.ascontiguousarray(faces, dtype=np.int64), own
         self._none = np.zeros((0, 3)), 0.0
         self._seen = self._certain = self._none
+        self._pause = self._left = 0
+
+    def pays(self) -> bool:
+        """Whether it is worth a look how far everything is apart: seldom, where earlier looks have not served."""
+        self._left -= 1
+        if self._left >= 0:
+            return False
+        self._left = self._pause
+        self._pause = min(2 * self._pause + 1, _LONGEST)
+        return True
 
     def see(self, x: Points, apart: float) -> None:
         """Everything is `apart` [m] or more at points x (n, 3); zero: nothing is known any more."""
@@ -32,6 +44,8 @@ class Clear:
             return False
         left = kept(base, x, self._faces, self._own, distance=apart, least=distance, on_the_way=False)
         self._certain = np.array(x), left
+        if left > 0.0:
+            self._pause = self._left = 0
         return left > 0.0
 
     def stays(self, x: Points, end: Points, gap: float, open_: float, share: float) -> bool:
@@ -40,4 +54,7 @@ class Clear:
         place, apart = self._certain
         apart = max(gap + open_, apart if np.array_equal(place, x) else 0.0)
         least = gap + share * (apart - gap)
-        return kept(x, end, self._faces, self._own, distance=apart, least=least, on_the_way=True) > 0.0
+        left = kept(x, end, self._faces, self._own, distance=apart, least=least, on_the_way=True)
+        if left > 0.0:
+            self._pause = self._left = 0
+        return left > 0.0

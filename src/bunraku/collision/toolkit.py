@@ -246,8 +246,8 @@ class Pairing:
             return found
         candidates = self._candidates(x, reach)
         found.build(candidates, self.mesh, x, reach, self.gap)
-        some = len(found) or not len(self.faces) or self.planes
-        self._clear.see(x, 0.0 if some else self._clear_within(x, candidates, kind))
+        nothing = not len(found) and len(self.faces) and not self.planes
+        self._clear.see(x, self._clear_within(x, candidates, kind) if nothing and self._clear.pays() else 0.0)
         return found
 
     def _clear_within(self, x: Points, candidates: Any, kind: Any) -> float:
