@@ -51,7 +51,7 @@ def test_sliding_is_free_where_the_toolkit_gives_up() -> None:
     pairing = Pairing(begin, np.array([[0, 1, 2], [3, 4, 5]]), reach=1e-3, gap=0.0, movable=6)
     assert pairing._toolkits_share(pairing.columns(begin), pairing.columns(end)) < 0.01
     assert pairing.free_share(begin, end, open_=1e-9) == 1.0
-    assert pairing.free_share(begin, end, open_=1.0) < 0.01  # told that nothing is near: no second look
+    assert pairing.free_share(begin, end, open_=0.9e-3) < 0.01  # told that nothing is that near: no second look
 
 
 def between(x: Points, ring: bool) -> Points:

@@ -80,6 +80,10 @@ def test_seams_read_back_and_may_close_later(tmp_path: Path) -> None:
         ({"pins": [{"vertices": [0], "to": "heros"}]}, "try: 'hero'"),
         ({"seams": [{"stitches": [[0, 99]]}]}, "seams[0].stitches: numbers outside the written surface"),
         ({"seams": [{"stitches": [[4, 4]]}]}, "a seam sews a vertex to itself"),
+        (
+            {"seams": [{"stitches": [[0, 9]]}, {"stitches": [[1, 10], [4, 13]]}]},
+            "object.coat.seams: seams lay whole faces onto others",
+        ),
         ({"seams": [{"stitches": [[0, 1, 2]]}]}, "seams[0].stitches[0]: is a list of the wrong length"),
         ({"seams": [{}]}, "seams[0].stitches: is missing"),
     ],

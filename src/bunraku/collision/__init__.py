@@ -7,6 +7,7 @@ from .parts import Between
 from .pinching import PINCHED, Pinches
 from .surfaces import Surfaces
 from .touch import Touch
+from .unsewn import Stitches
 
 __all__ = [
     "MOST_FRICTION",
@@ -15,6 +16,7 @@ __all__ = [
     "Obstacle",
     "Pinches",
     "Plane",
+    "Stitches",
     "Surfaces",
     "Touch",
     "activation_stiffness",

@@ -37,10 +37,13 @@ class Gaps:
     """the toolkit's weight of a pair, times its smoothing where edges are nearly parallel"""
     gap: float
     """[m] that the pairs keep open"""
+    reach: float
+    """[m] beyond it, within which they feel each other"""
 
     @classmethod
-    def of(cls, pairs: Pairs, x: Points, rest: Points, gap: float) -> Gaps:
-        """At points x (n, 3), with a `gap` [m] to keep; `rest` (n, 3) tells the length of edges."""
+    def of(cls, pairs: Pairs, x: Points, rest: Points, gap: float, reach: float) -> Gaps:
+        """At points x (n, 3), with a `gap` [m] to keep, felt within a reach [m]; `rest` (n, 3) tells the length of
+        edges."""
         m = len(pairs.corners)
         weights, normals = np.zeros((m, 4)), np.zeros((m, 3))
         distances, shares = np.zeros(m), np.array(pairs.weights)
@@ -52,17 +55,17 @@ class Gaps:
         away = x[pairs.corners[flat, 0]]
         normals[flat], weights[flat, 0] = pairs.planes[flat, :3], 1.0
         distances[flat] = np.sum(away * normals[flat], axis=1) - pairs.planes[flat, 3]
-        return cls(pairs, x, rest, weights, normals, distances, shares, gap)
+        return cls(pairs, x, rest, weights, normals, distances, shares, gap, reach)
 
     @property
     def corners(self) -> Integers:
         """(m, 4) of the pairs."""
         return self.pairs.corners
 
-    def pressing(self, stiffness: float, reach: float) -> tuple[Vector, Vector]:
+    def pressing(self, stiffness: float) -> tuple[Vector, Vector]:
         """(m,) force [N] and (m,) stiffness [N/m] along the normals."""
         force, stiff = np.empty(len(self.distances)), np.empty(len(self.distances))
-        _press(self.distances, self.shares * stiffness, self.gap, reach, force, stiff)
+        _press(self.distances, self.shares * stiffness, self.gap, self.reach, force, stiff)
         return force, stiff
 
     def rubbing(self, force: Vector, coefficient: Vector | float, way: Points, still: float) -> Vector:
@@ -85,13 +88,13 @@ class Gaps:
         """(m, 12, 12) of springs along the normals and, if there are any, across them."""
         _blocks(self.weights, self.normals, along, np.zeros(len(along)) if across is None else across, out)
 
-    def add_turning(self, force: Vector, stiffness: float, reach: float, out: Array) -> None:
+    def add_turning(self, force: Vector, stiffness: float, out: Array) -> None:
         """To (m, 12, 12), what holds pairs that press with a force (m,) [N] against turning."""
         pairs = self.pairs
         _add(turns(pairs, self.weights, self.normals, self.distances, self.points), force, np.arange(len(out)), out)
         leaning = np.flatnonzero(pairs.edges & (self.shares < pairs.weights))
         level = np.empty(len(leaning))
-        _heights(self.distances[leaning], stiffness * pairs.weights[leaning], self.gap, reach, level)
+        _heights(self.distances[leaning], stiffness * pairs.weights[leaning], self.gap, self.reach, level)
         _add(leans(pairs.corners[leaning], self.points, self.rest), level, leaning, out)
 
     def forces(self, along: Vector, across: Vector | None, way: Points) -> Points:

@@ -17,7 +17,7 @@ def near_segments(surfaces: Surfaces, points: Points) -> Array:
     for pairing, size in surfaces.pairings:
         near = pairing.near(points[:size])
         if len(near):
-            gaps = Gaps.of(near.pairs(), points, surfaces.rest, near.gap)
+            gaps = Gaps.of(near.pairs(), points, surfaces.rest, near.gap, near.reach)
             first = np.where(gaps.weights > 0.0, gaps.weights, 0.0)  # one side of a pair counts up, the other down
             begin = np.einsum("mi,mij->mj", first, points[gaps.corners])
             found.append(np.stack([begin, begin - gaps.distances[:, None] * gaps.normals], axis=1))

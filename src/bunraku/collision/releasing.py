@@ -44,7 +44,7 @@ def _meeting(surfaces: Surfaces, points: Points) -> Integers:
     found = [np.pad(crossing, ((0, 0), (0, 1)), constant_values=-1)]
     limit = CLEAR * surfaces.felt_within
     for pairing, size in surfaces.pairings:
-        near = Gaps.of(pairing.near(points[:size]).pairs(), points, surfaces.rest, pairing.gap)
+        near = Gaps.of(pairing.near(points[:size]).pairs(), points, surfaces.rest, pairing.gap, pairing.reach)
         corners = near.corners[(near.distances <= near.gap + limit) & _with_obstacle(near.corners, count)]
         found.append(np.where(corners < count, corners, -1))
     return np.concatenate(found)

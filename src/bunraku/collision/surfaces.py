@@ -21,6 +21,7 @@ from .pinching import Ground, Pinches
 from .releasing import still_pinched
 from .toolkit import Pairing
 from .touch import STIFFNESS, Touch
+from .unsewn import Stitches, Unsewn
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +45,8 @@ class Surfaces:
     self_contact: bool = True
     sewn: Integers | None = None
     """(s, 2) vertices of the shell that are, or will be, sewn to each other"""
+    stitches: Stitches | None = None
+    """what draws them together while the shell moves; None: they are together, or may pass through each other"""
     named: Mapping[str, Integers] = field(default_factory=dict)
     """name → (v,) vertices of parts of the shell, each in one part at most and whole pieces of it"""
     between: Sequence[Between] = ()
@@ -56,13 +59,32 @@ class Surfaces:
             pairing.forget()
         x, before = state.q.reshape(-1, 3), Pinches.of(state.memory)
         pinches = still_pinched(self, before, x, start, end)
-        out = Touch(self, x, start, end, dt, state.memory.get(STIFFNESS), before=before, pinches=pinches)
+        out = Touch(
+            self, x, start, end, dt, state.memory.get(STIFFNESS), before=before, pinches=pinches,
+            around=self._around_seams(x, state.time, dt),
+        )  # fmt: skip
         out.pinch(x)
         return out
 
     def together(self, x: Points, time: float) -> Points:
         """(n + o, 3) the shell at points x (n, 3), then the obstacles at a time [s]."""
         return np.concatenate([x, self._surfaces(time)])
+
+    def _around_seams(self, x: Points, time: float, dt: float) -> list[tuple[Pairing, int]]:
+        """What a seam makes neighbours, and must not meet before it closes, with the number of points."""
+        if self._unsewn is None or not self.self_contact:
+            return []
+        return [(pairing, self.count) for pairing in self._unsewn.pairings(x, time, time + dt)]
+
+    def sewn_from(self, x: Points) -> Surfaces:
+        """The same, whose stitches begin to close at points x (n, 3)."""
+        return self if self.stitches is None else replace(self, stitches=self.stitches.begun(x))
+
+    @cached_property
+    def _unsewn(self) -> Unsewn | None:
+        if self.stitches is None or self.sewn is None or not len(self.sewn):
+            return None
+        return Unsewn(self.shell, self.sewn, self.stitches)
 
     def _surfaces(self, time: float) -> Points:
         """(o, 3) of all obstacles."""

@@ -22,6 +22,7 @@ from bunraku.contracts import Array, Flags, Integers, Points, Vector
 from bunraku.geometry import faces_through, intersecting_faces
 
 from .along import seen_along
+from .clear import Clear
 from .parts import Meeting
 from .sewn import Sewn
 from .sliding import free_shares
@@ -63,9 +64,7 @@ class Near:
 
     def __init__(self, pairing: Pairing, x: Points, reach: float) -> None:
         self._pairing, self._x = pairing, pairing.columns(x)
-        self.collisions = ipctk.NormalCollisions()
-        self.collisions.collision_set_type = KINDS[self.kind]
-        self.collisions.build(pairing.candidates(self._x, reach), pairing.mesh, self._x, reach, pairing.gap)
+        self.collisions = pairing.collisions(self._x, reach, KINDS[self.kind])
         self._potential = ipctk.BarrierPotential(ipctk.ClampedLogBarrier(), pairing.reach, 1.0)
 
     def __len__(self) -> int:
@@ -75,6 +74,11 @@ class Near:
     def gap(self) -> float:
         """[m] that the pairs keep open."""
         return self._pairing.gap
+
+    @property
+    def reach(self) -> float:
+        """[m] beyond it, within which the barrier is felt."""
+        return self._pairing.reach
 
     def value(self) -> float:
         """Σ b of the pairs, at unit stiffness [m⁴]."""
@@ -197,7 +201,7 @@ class Pairing:
         self._sewn = sewn if sewn is not None and len(sewn) else None
         self._movable, self._among_movable = movable, among_movable
         rest, movable = rest[self.taken], int(np.count_nonzero(self.taken < movable))
-        self._own = movable
+        self._own, self._clear = movable, Clear(renumbered[self.faces], movable)
         self.forget()
         self.planes = [(np.asarray(normal, float), np.asarray(point, float)) for normal, point in planes]
         filters = []
@@ -218,7 +222,8 @@ class Pairing:
 
     def forget(self) -> None:
         """Begin anew: what is found afterwards does not depend on what was looked for before."""
-        self._found: tuple[Points, float, Any] | None = None
+        self._looked: tuple[Points, float] | None = None
+        self._found: Any = None
 
     def columns(self, x: Points) -> Points:
         """The points that take part, in the order of memory that the toolkit takes without a copy of its own."""
@@ -232,29 +237,53 @@ class Pairing:
         out[self.taken] = found.reshape(-1, 3)
         return out
 
-    def candidates(self, x: Points, reach: float) -> Any:
-        """Elements that may be near at x, the points that take part: those of an earlier look, as long as no point has
-        left it by its margin.
-        """
+    def collisions(self, x: Points, reach: float, kind: Any) -> Any:
+        """The toolkit's near pairs at x, the points that take part: none without a look where it is certain."""
+        found = ipctk.NormalCollisions()
+        found.collision_set_type = kind
+        if self._clear.keeps(x, self.gap + reach):
+            self._look(x, reach)
+            return found
+        candidates = self._candidates(x, reach)
+        found.build(candidates, self.mesh, x, reach, self.gap)
+        nothing = not len(found) and len(self.faces) and not self.planes
+        self._clear.see(x, self._clear_within(x, candidates, kind) if nothing and self._clear.pays() else 0.0)
+        return found
+
+    def _clear_within(self, x: Points, candidates: Any, kind: Any) -> float:
+        """[m] how far everything is apart at x, if nothing is as near as candidates go; else zero."""
+        assert self._looked is not None
+        base, within = self._looked
+        reach = 2.0 * (within - _longest(x - base)) - self.gap
+        wide = ipctk.NormalCollisions()
+        wide.collision_set_type = kind
+        wide.build(candidates, self.mesh, x, reach, self.gap)
+        return 0.0 if len(wide) else self.gap + reach
+
+    def _look(self, x: Points, reach: float) -> None:
+        """Settle where candidates are looked for: where they were, as long as no point has left it by its margin. Done
+        also where nobody asks for them, for what is found in which order must not depend on that."""
+        if not self._is_known(reach, x):
+            self._looked, self._found = (np.array(x), self._half(reach) + _MARGIN * self.reach), None
+
+    def _candidates(self, x: Points, reach: float) -> Any:
+        """Elements that may be near at x, the points that take part."""
         if not len(self.faces) and self._above_planes(x).min(initial=np.inf) > reach:
             return ipctk.Candidates()
-        known = self._known(reach, x)
-        if known is not None:
-            return known
-        within = self._half(reach) + _MARGIN * self.reach
-        candidates = ipctk.Candidates()
-        candidates.build(self.mesh, x, within)
-        self._leave_out_neighbours(candidates)
-        self._found = np.array(x), within, candidates
-        return candidates
-
-    def _known(self, reach: float, *places: Points) -> Any:
-        """The elements of the earlier look, if those are all that may be within reach at these places."""
+        self._look(x, reach)
+        assert self._looked is not None
         if self._found is None:
-            return None
-        base, within, candidates = self._found
-        away = max(_longest(x - base) for x in places)
-        return candidates if away + self._half(reach) <= within else None
+            self._found = ipctk.Candidates()
+            self._found.build(self.mesh, *self._looked)
+            self._leave_out_neighbours(self._found)
+        return self._found
+
+    def _is_known(self, reach: float, *places: Points) -> bool:
+        """Whether the elements of the earlier look are all that may be within reach at these places."""
+        if self._looked is None:
+            return False
+        base, within = self._looked
+        return max(_longest(x - base) for x in places) + self._half(reach) <= within
 
     def _above_planes(self, x: Points) -> Array:
         """(p, n) [m] how far points are above the gap of each plane; negative below."""
@@ -290,6 +319,8 @@ class Pairing:
         above = self._share_above_planes(x, end)
         if not len(self.faces) or above == 0.0:
             return above
+        if open_ >= self.reach and self._clear.stays(x, end, self.gap, open_, 1.0 - _RESCALING):
+            return above
         found = self._toolkits_share(x, end)
         if found < 1.0 and self._ran_out(x, end, found, open_):
             found = max(found, float(self._free_shares(x, end)[1].min(initial=1.0)))
@@ -307,7 +338,8 @@ class Pairing:
         ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
         try:
-            on_the_way = self._known(0.0, x, end) or self._on_the_way(x, end)  # an empty look is made again
+            known = self._is_known(0.0, x, end) and self._candidates(x, 0.0)
+            on_the_way = known or self._on_the_way(x, end)  # an empty look is made again
             return float(on_the_way.compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
         finally:
             ipctk.set_num_threads(1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +25,7 @@ from .blocks import Gaps, pairs_within, touched
 from .pinching import FREE, PINCHED, TIGHT, Held, Pinches
 from .slowing import TIGHT as SLOWED_BELOW
 from .slowing import Slowed
-from .toolkit import Near, Rubbing
+from .toolkit import Near, Pairing, Rubbing
 
 if TYPE_CHECKING:
     from .surfaces import Surfaces
@@ -83,6 +83,8 @@ class Touch:
     """vertices that are"""
     slowed: Slowed = field(default_factory=Slowed.none, repr=False)
     """pairs that cut steps short"""
+    around: Sequence[tuple[Pairing, int]] = ()
+    """surfaces around seams that are open, and how many points they take"""
     _held: Held = field(default_factory=Held.none, repr=False)
     _places: deque[_Place] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
     _lagged: list[tuple[Gaps, Vector, Vector | float, Rubbing]] | None = field(default=None, repr=False)
@@ -97,7 +99,7 @@ class Touch:
         """From now on these vertices at x (n, 3) are held too."""
         now, beyond = self._obstacles(0.0), 0.5 * self.surfaces.felt_within
         self._held = self._held.and_also(self.surfaces.ground.held(pinches, x, now, self._from, self._to, beyond))
-        self._pairings = self.surfaces.pairings_without(self.pinches.vertices)
+        self._pairings = [*self.surfaces.pairings_without(self.pinches.vertices), *self.around]
         self._places.clear()
         self._lagged = None
 
@@ -127,10 +129,10 @@ class Touch:
         """Take the shell's own stiffness [N/m]."""
         self.shell_stiffness = np.array(stiffness)
 
-    def stiffness(self, gap: float) -> float:
-        """κ [N/m⁴·…]: what the barrier of a gap [m] is multiplied with."""
+    def stiffness(self, gap: float, reach: float | None = None) -> float:
+        """κ [N/m⁴·…]: what the barrier of a gap [m] is multiplied with; of another reach [m] than surfaces have."""
         assert self.shell_stiffness is not None
-        return activation_stiffness(self._own, gap, self.surfaces.felt_within)
+        return activation_stiffness(self._own, gap, self.surfaces.felt_within if reach is None else reach)
 
     def memory(self) -> Mapping[str, Array]:
         """What must be carried on; asked for once, when the step is taken."""
@@ -167,7 +169,7 @@ class Touch:
         place = self._at(x, ahead)
         if place.value is None:
             with self._spending("potential"):
-                place.value = sum(self.stiffness(near.gap) * near.value() for near in place.nears)
+                place.value = sum(self.stiffness(near.gap, near.reach) * near.value() for near in place.nears)
                 place.value += self._friction_value(place.points)
                 place.value += 0.5 * self._grip * float(np.sum(self._held.away(x, self._share(ahead)) ** 2))
         return place.value
@@ -225,7 +227,7 @@ class Touch:
         for gaps, (force, stiff) in pressed:
             out = blocks[done : done + len(stiff)]
             gaps.blocks(stiff, None, out)
-            gaps.add_turning(force, self.stiffness(gaps.gap), self.surfaces.felt_within, out)
+            gaps.add_turning(force, self.stiffness(gaps.gap, gaps.reach), out)
             done += len(stiff)
         for gaps, force, coefficient, _ in rubbed:
             across = gaps.rubbing(force, coefficient, way, self._still)
@@ -303,8 +305,7 @@ class Touch:
         """[m] the least distance of a near pair beyond its gap, or what the others keep at least."""
         if place.open is None:
             within = self.surfaces.felt_within
-            place.open = min((near.closest() - near.gap for near in place.nears), default=within)
-            place.open = min(place.open, within)
+            place.open = min((min(near.closest() - near.gap, near.reach) for near in place.nears), default=within)
         return place.open
 
     @property
@@ -362,7 +363,7 @@ class Touch:
             with self._spending("potential"):
                 for near in place.nears:
                     found = near.gradient()
-                    place.gradient[: len(found)] += self.stiffness(near.gap) * found
+                    place.gradient[: len(found)] += self.stiffness(near.gap, near.reach) * found
         return place.gradient
 
     def _gaps(self, place: _Place) -> list[Gaps]:
@@ -373,12 +374,11 @@ class Touch:
         return place.gaps
 
     def _measured(self, near: Near, points: Points) -> Gaps:
-        return Gaps.of(near.pairs(), points, self.surfaces.rest, near.gap)
+        return Gaps.of(near.pairs(), points, self.surfaces.rest, near.gap, near.reach)
 
     def _presses(self, place: _Place) -> list[tuple[Vector, Vector]]:
         if place.presses is None:
-            reach = self.surfaces.felt_within
-            place.presses = [gaps.pressing(self.stiffness(gaps.gap), reach) for gaps in self._gaps(place)]
+            place.presses = [gaps.pressing(self.stiffness(gaps.gap, gaps.reach)) for gaps in self._gaps(place)]
         return place.presses
 
     def _rubbings(self) -> list[tuple[Gaps, Vector, Vector | float, Rubbing]]:
@@ -394,7 +394,9 @@ class Touch:
                     coefficient, mixed = self.surfaces.frictions[gaps.corners.max(axis=1)], self._mixed[:size]
                     if pairing.friction is not None:
                         coefficient, mixed = pairing.friction, np.full(size, pairing.friction)
-                    self._lagged.append((gaps, force, coefficient, near.rubbing(self.stiffness(near.gap), mixed)))
+                    self._lagged.append(
+                        (gaps, force, coefficient, near.rubbing(self.stiffness(near.gap, near.reach), mixed))
+                    )
         return self._lagged
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bunraku.collision import MOST_FRICTION, Between, Obstacle, Pinches, Plane, Surfaces
+from bunraku.collision import MOST_FRICTION, Between, Obstacle, Pinches, Plane, Stitches, Surfaces
 from bunraku.contracts import InputError, Integers, State, input_error, is_between
 from bunraku.geometry import TriMesh, check_physical
 from bunraku.materials import MaterialBlend
@@ -86,10 +86,11 @@ class Contact:
         )  # fmt: skip
 
     def surfaces(
-        self, shell: TriMesh, blend: MaterialBlend | None, time: float, sewn: Integers | None = None
-    ) -> Surfaces:
+        self, shell: TriMesh, blend: MaterialBlend | None, time: float, sewn: Integers | None = None,
+        stitches: Stitches | None = None,
+    ) -> Surfaces:  # fmt: skip
         """For a shell of a material (None where the thickness is said), whose vertices `sewn` (s, 2) lie on each other
-        or will."""
+        or will, drawn together by `stitches`."""
         self._check_names(later=False)
         thickness = self.thickness
         if thickness is None:
@@ -99,7 +100,7 @@ class Contact:
             shell, [one for one in self.obstacles if isinstance(one, Obstacle)],
             [one for one in self.obstacles if isinstance(one, Plane)], reach=self.reach or 0.0, gap=thickness,
             friction=self.friction, self_contact=self.self_contact, sewn=sewn,
-            named=whole_pieces(self.parts, shell), between=self.between,  # type: ignore[arg-type]
+            stitches=stitches, named=whole_pieces(self.parts, shell), between=self.between,  # type: ignore[arg-type]
         )  # fmt: skip
         if self.reach is not None:
             _check_reach(found)

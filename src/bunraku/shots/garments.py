@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from bunraku.contracts import Faces, InputError, Points, input_error
 from bunraku.direction.parts import whole_pieces
 from bunraku.direction.track import Seam
+from bunraku.direction.track.shut import check_room
 from bunraku.geometry import TriMesh
 from bunraku.io import Outgoing
 
@@ -96,6 +97,10 @@ def read_seams(
             found.append(seam)
         except InputError as error:
             where.at("stitches").pass_on(error)
+    try:
+        check_room(found if len(found) > 1 else (), shell, "")
+    except InputError as error:
+        place.pass_on(error)
     return tuple(found)
 
 

@@ -18,7 +18,7 @@ from bunraku.materials import MaterialBlend
 from bunraku.motion import Animation
 
 from .caps import region_caps
-from .seams import Seam, check_seams, seam_constraints, sewn_pairs
+from .seams import Seam, check_seams, seam_constraints, sewn_pairs, stitches_of
 
 _log = logging.getLogger(__name__)
 
@@ -85,6 +85,16 @@ def _closing(seam: Seam, held: Flags, first: Points, gap: float) -> Seam:
     return seam.of(~held[stitches].all(axis=1) | (np.linalg.norm(apart, axis=1) <= gap))
 
 
+def _with_seams(
+    contact: Contact, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float, first: Points
+) -> Surfaces:
+    """The surfaces of a shell with seams, which begin to close at points `first` (n, 3) at a time [s]."""
+    if not seams:
+        return contact.surfaces(shell, blend, time)
+    pairs = sewn_pairs(seams, shell.point_count)
+    return contact.surfaces(shell, blend, time, pairs, stitches_of(seams, first, time))
+
+
 def touching(
     contact: Contact | None, seams: Sequence[Seam], shell: TriMesh, blend: MaterialBlend, time: float,
     pins: Sequence[Pin], first: Points,
@@ -96,10 +106,10 @@ def touching(
     if contact is None:
         return None, Bodies()
     strain = contact.press
-    surfaces = contact.surfaces(shell, blend, time, sewn_pairs(seams, shell.point_count) if seams else None)
+    surfaces = _with_seams(contact, seams, shell, blend, time, first)
     closing = [_closing(seam, _held_while_sewn(seam, shell, pins), first, surfaces.gap) for seam in seams]
     if any(len(a.stitches) < len(b.stitches) for a, b in zip(closing, seams, strict=True)):
-        surfaces = contact.surfaces(shell, blend, time, sewn_pairs(closing, shell.point_count))
+        surfaces = _with_seams(contact, closing, shell, blend, time, first)
 
     def press(weights: Sparse) -> Callable[[float], Vector]:
         found = region_caps(weights, shell, blend, None, None, strain)

@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from bunraku.collision import Stitches
 from bunraku.constraints import LinearConstraint, average_jacobian, felt_mass
 from bunraku.contracts import Array, Flags, InputError, Integers, Points, Sparse, Vector, input_error, is_between
 from bunraku.geometry import TriMesh, first_few
 from bunraku.motion import ease
 
 from .independence import dependent_rows
+from .shut import check_room
 
 _log = logging.getLogger(__name__)
 _NEARLY = 1e-2  # squared sine: stitches that say nearly the same would fight over the difference
@@ -58,7 +60,7 @@ class Seam:
             raise input_error("seam.closed must be a time in seconds", got=self.closed)
 
     def check(self, shell: TriMesh, where: str) -> None:
-        """Its vertices are the shell's, none is sewn to itself, and no face is sewn shut."""
+        """Its vertices are the shell's, none is sewn to itself, and no face is sewn shut or laid on another."""
         stitches = np.asarray(self.stitches)
         bad = stitches[(stitches < 0) | (stitches >= shell.point_count)]
         if len(bad):
@@ -69,14 +71,7 @@ class Seam:
         itself = (stitches[:, :1] == stitches[:, 1:]).any(axis=1)
         if itself.any():
             raise input_error("a seam sews a vertex to itself", where=where, got=first_few(stitches[itself, 0]))
-        count = shell.point_count
-        place = connected_components(_graph(self.pairs, count), directed=False)[1][shell.faces]
-        shut = np.flatnonzero((place == np.roll(place, 1, axis=1)).any(axis=1))
-        if len(shut):
-            raise input_error(
-                "a seam sews two corners of a face together, which leaves it no area", where=where,
-                got=f"faces {first_few(shut)}", remedy="sew vertices that no edge joins",
-            )  # fmt: skip
+        check_room([self], shell, where)
 
     def of(self, which: Flags) -> Seam:
         """With the stitches of which (s,) is true."""
@@ -128,6 +123,8 @@ def check_seams(seams: Sequence[Seam], shell: TriMesh, time: float) -> None:
             wrong.append(str(error))
     if wrong:
         raise InputError("\n".join(wrong))
+    if len(seams) > 1:  # what none of them does alone
+        check_room(seams, shell, "seams")
 
 
 def sewn_pairs(seams: Sequence[Seam], count: int) -> Integers:
@@ -143,6 +140,22 @@ def sewn_pairs(seams: Sequence[Seam], count: int) -> Integers:
     near = at.T @ (beside + beside.T) @ at
     whole = sparse.coo_array(sparse.triu(at @ (sparse.eye_array(places) + near + near @ near) @ at.T, k=1))
     return np.unique(np.stack([whole.row, whole.col], axis=1).astype(np.int64), axis=0)
+
+
+def stitches_of(seams: Sequence[Seam], first: Points, time: float) -> Stitches:
+    """All stitches of seams that begin to close at points `first` (n, 3) at a time [s]."""
+    weights: Sparse = sparse.csr_array(sparse.vstack([seam.weights(len(first)) for seam in seams]))
+    sizes = [len(seam.stitches) for seam in seams]
+
+    def left(t: float) -> Vector:
+        return np.repeat([_left(seam.closed, time, t) for seam in seams], sizes)
+
+    return Stitches(weights, left, np.zeros(weights.shape[0]), time).begun(first)
+
+
+def _left(closed: float | None, time: float, t: float) -> float:
+    """The share of its way that is left at t [s] to a seam that begins to close at a time [s]."""
+    return 0.0 if closed is None or t >= closed else 1.0 - float(ease(np.array([t]), time, closed)[0])
 
 
 def _graph(pairs: Integers, count: int) -> Sparse:
@@ -192,9 +205,7 @@ def _constraint(
     apart: Array = jacobian @ first.reshape(-1)
 
     def goals(t: float) -> Vector:
-        if closed is None or t >= closed:
-            return np.zeros(rows)
-        return (1.0 - float(ease(np.array([t]), time, closed)[0])) * apart
+        return _left(closed, time, t) * apart
 
     return LinearConstraint(
         jacobian, goals, lambda _: np.ones(rows), felt_mass(jacobian, mass),

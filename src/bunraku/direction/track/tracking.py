@@ -130,6 +130,7 @@ def tracking_job(
     surfaces, bodies = touching(contact, seams, shell, blend, time, pins, first)
     ordered = Ordered(first) if surfaces is None else in_order(surfaces, layers, first, time)
     first = ordered.points
+    surfaces = None if surfaces is None else surfaces.sewn_from(first)
     holding = Holding(pins, seams, shell, guide, onto, mass.lumped, bodies)
     conditions = (*averages, *holding.at(first))
     air = air_of(shell, blend, first, time, wind, pressure, gas)
@@ -150,7 +151,8 @@ def tracking_job(
         pulled = (*averages, *holding.at(begun.points, attached=False))
         begun = sew(weightless, surfaces, pulled, begun.points, time, newton, knobs.threads)
         conditions = (*averages, *holding.at(begun.points))  # what is attached is so where it has been sewn
-        system = replace(system, constraints=conditions)
+        surfaces = None if surfaces is None else surfaces.sewn_from(begun.points)
+        system = replace(system, constraints=conditions, contact=surfaces)
     # Steps that lead to the first pose, without inertia, have no error by their length to be measured by.
     balanced = replace(newton, balance=0.0 if contact is None else contact.balance)
     stepper = ImplicitEuler(system, balanced, threads=knobs.threads)
