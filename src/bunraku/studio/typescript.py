@@ -16,7 +16,7 @@ from bunraku.io import write_text
 
 SOURCE = Path(__file__).with_name("messages.py")
 TARGET = Path(__file__).with_name("client") / "src" / "messages.ts"
-_PLAIN = {"str": "string", "int": "number", "float": "number", "bool": "boolean"}
+_PLAIN = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "unknown"}
 _HEADING = "// Made from messages.py by `python -m bunraku.studio.typescript`; change it there.\n"
 
 
@@ -66,7 +66,8 @@ def _type(node: ast.expr) -> str:
                 return f"readonly ({inner})[]" if "|" in inner else f"readonly {inner}[]"
     raise input_error(
         "a message's annotation cannot be said in TypeScript", where=f"{SOURCE.name}, line {node.lineno}",
-        got=ast.unparse(node), allowed="str, int, float, bool, None, Literal, tuple[T, ...], messages, unions of these",
+        got=ast.unparse(node),
+        allowed="str, int, float, bool, None, Any, Literal, tuple[T, ...], messages, unions of these",
     )  # fmt: skip
 
 

@@ -165,6 +165,131 @@ export interface MovieBegun {
   readonly id: string;
 }
 
+/** An object of the shot that is directed. */
+export interface ShotObject {
+  /** of its table: ('object', 'coat'), or with ('stage', 'dress') before it */
+  readonly path: readonly (string | number)[];
+  readonly name: string;
+  /** 'shell', 'obstacle', 'body', 'plan' or 'wrinkle' */
+  readonly role: string;
+  /** what it goes after, as its file says it; '' where there is nothing */
+  readonly follows: string;
+}
+
+/** A setting of the shot, whether or not its file says it. */
+export interface Knob {
+  /** from the outermost table on */
+  readonly path: readonly (string | number)[];
+  readonly doc: string;
+  /** numbers: as many as its default or value has, such as a velocity */
+  readonly kind: "number" | "whole" | "flag" | "choice" | "text" | "numbers";
+  readonly unit: string;
+  readonly low: number | null;
+  /** what is allowed; None where there is no end */
+  readonly high: number | null;
+  /** whether `low` itself is not allowed */
+  readonly open: boolean;
+  /** of a choice; of a number words that may stand in its place */
+  readonly options: readonly string[];
+  /** whether it may be keyed: [[frame, value, ease], …] */
+  readonly keyable: boolean;
+  /** what holds where the file does not say it; None where only `otherwise` knows */
+  readonly default: unknown;
+  /** the same in words, where those are needed */
+  readonly otherwise: string;
+  /** as the file says it; None where it does not */
+  readonly value: unknown;
+}
+
+/** GET /shot: the shot as it stands in its file. */
+export interface ShotSheet {
+  readonly revision: number;
+  readonly file: string;
+  readonly text: string;
+  readonly first: number | null;
+  /** frames, as the file says; None where its guide decides */
+  readonly last: number | null;
+  readonly objects: readonly ShotObject[];
+  readonly knobs: readonly Knob[];
+  /** what is wrong with the file, where somebody else wrote what cannot be run; knobs are then the last ones */
+  readonly problems: readonly string[];
+  /** unified, from the file as it was when directing began; '' where it is the same */
+  readonly diff: string;
+  /** what can be taken back, in a sentence; '' for nothing */
+  readonly undo: string;
+  readonly redo: string;
+}
+
+/** One key of the shot file. */
+export interface Change {
+  /** names, and places in lists from 0 */
+  readonly path: readonly (string | number)[];
+  /** None removes it */
+  readonly value: unknown;
+}
+
+/** Arrays to be kept in a file beside the shot, <shot>.<name>.bkarrays. */
+export interface ArraysBeside {
+  readonly name: string;
+  /** of arrays that were sent before */
+  readonly id: string;
+}
+
+/** POST /shot/edit: all of it or nothing. */
+export interface Edit {
+  /** for which it was made */
+  readonly revision: number;
+  readonly changes: readonly Change[];
+  readonly files: readonly ArraysBeside[];
+  /** one sentence: what undo calls it */
+  readonly about: string;
+  /** edits of one gesture that follow each other are one step; '' for a step of its own */
+  readonly gesture: string;
+  /** of whom */
+  readonly tab: string;
+}
+
+/** POST /shot/undo, POST /shot/redo. */
+export interface Step {
+  readonly revision: number;
+  readonly tab: string;
+}
+
+/** What an edit, or taking one back, has made of the shot. */
+export interface Edited {
+  readonly sheet: ShotSheet;
+  /** of this change alone, unified */
+  readonly diff: string;
+}
+
+/** POST /shot/arrays: a parcel was taken in; an edit may name it. */
+export interface ArraysKept {
+  readonly id: string;
+}
+
+/** POST /run: a take of the shot as it is. */
+export interface RunWanted {
+  readonly revision: number;
+}
+
+/** GET /shot/news?revision=R&run=K: answered when there is another revision than R, or the run's number is not K. */
+export interface ShotNews {
+  readonly revision: number;
+  /** the tab that made it; '' where the file was edited elsewhere */
+  readonly by: string;
+  /** what was done */
+  readonly about: string;
+  /** goes up whenever something happens to the run that was asked for here */
+  readonly run: number;
+  readonly running: boolean;
+  /** its number among the takes, once its folder is there */
+  readonly take: number | null;
+  /** what it does before there are frames, or why it ended */
+  readonly saying: string;
+  /** whether it ended early or was refused */
+  readonly failed: boolean;
+}
+
 /** The body of every reply that is not 200, in one sentence; plain text instead without a token. */
 export interface Refused {
   readonly error: string;
