@@ -22,6 +22,7 @@ COMMANDS = {
     "demo": "make and run a demo",
     "run": "make a take of a shot",
     "view": "look at takes in the browser",
+    "direct": "change a shot and make takes of it, in the browser",
     "check": "say what is wrong with a mesh, and mend it",
     "regions": "show the regions a shot directs",
     "figures": "comparisons with pictures and numbers",
@@ -38,6 +39,7 @@ examples:
   bunraku run shot.toml            make the next take of a shot
   bunraku run shot.toml --resume   carry on where a run was interrupted
   bunraku view takes/shot          look at the latest take in the browser, or compare several
+  bunraku direct shot.toml         change a shot and run it, in the browser
   bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
   bunraku regions shot.toml        show what a shot directs together
   bunraku swatches                 draw a swatch of every preset material

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .demos import demo_titles as demo_titles
     from .demos import write_demo as write_demo
     from .demos import write_demo_stages as write_demo_stages
+    from .edited import EditedShot as EditedShot
+    from .edited import Superseded as Superseded
     from .events import Event as Event
     from .events import Finished as Finished
     from .events import FrameDone as FrameDone
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from .folder import check_makeable as check_makeable
     from .folder import make_folder as make_folder
     from .kept import frames_kept as frames_kept
+    from .knob_sheet import Knob as Knob
     from .lazy import ShotFrame as ShotFrame
     from .lazy import frames as frames
     from .looks import BAG_LOOKS as BAG_LOOKS
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from .run import run_shot as run_shot
     from .shot import Shot as Shot
     from .shot import read_shot as read_shot
+    from .shot import settings_of as settings_of
     from .shot import shot_keys as shot_keys
     from .stage_run import StagesResult as StagesResult
     from .stage_run import ending as ending
@@ -66,11 +70,13 @@ if TYPE_CHECKING:
     from .stages import Stages as Stages
     from .stages import read_shot_or_stages as read_shot_or_stages
     from .stages import read_stages as read_stages
+    from .stages import shot_or_stages_of as shot_or_stages_of
     from .stopping import StopAsked as StopAsked
     from .stopping import ask_to_stop as ask_to_stop
     from .swatches import SwatchSettings as SwatchSettings
     from .swatches import write_swatches as write_swatches
     from .tables import KeyLine as KeyLine
+    from .toml_edit import is_plain as is_plain
     from .wrinkle_demos import WRINKLE_DEMOS as WRINKLE_DEMOS
 else:
     __getattr__, __dir__, __all__ = on_demand(__name__, __file__)

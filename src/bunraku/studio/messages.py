@@ -93,6 +93,8 @@ class Opened:
     version: str
     takes: tuple[Take, ...]
     differences: tuple[Difference, ...]
+    directed: str
+    """the shot file that is edited; '' where takes are looked at only"""
 
 
 @dataclass(frozen=True)

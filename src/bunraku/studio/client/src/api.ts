@@ -1,6 +1,6 @@
 /** Requests to the server. The token is that of the page's own address and travels in a header. */
 
-import type { Cancelled, MovieBegun, News, Opened, Refused, Report } from "./messages";
+import type { ArraysKept, Cancelled, Edit, Edited, MovieBegun, News, Opened, Refused, Report, ShotNews, ShotSheet } from "./messages";
 
 /** The server refused, in a sentence; status 0 when nobody answered. */
 export class ServerError extends Error {
@@ -91,3 +91,14 @@ export const leaveMovie = (movie: string): Promise<Cancelled> => json(`/movies/$
 
 export const endMovie = async (movie: string): Promise<Blob> =>
   body(await ask(`/movies/${movie}`), (reply) => reply.blob());
+
+const post = <T>(path: string, told: unknown): Promise<T> => json(path, { method: "POST", body: JSON.stringify(told) });
+
+export const shot = (): Promise<ShotSheet> => json("/shot");
+export const editShot = (edit: Edit): Promise<Edited> => post("/shot/edit", edit);
+export const stepShot = (which: "undo" | "redo", revision: number, tab: string): Promise<Edited> => post(`/shot/${which}`, { revision, tab });
+export const shotNews = (revision: number, run: number): Promise<ShotNews> => json(`/shot/news?revision=${revision}&run=${run}`);
+export const sendArrays = (parcel: ArrayBuffer): Promise<ArraysKept> => json("/shot/arrays", { method: "POST", body: parcel });
+export const shotArrays = (name: string): Promise<ArrayBuffer> => bytes(`/shot/arrays?name=${encodeURIComponent(name)}`);
+export const run = (revision: number): Promise<ShotNews> => post("/run", { revision });
+export const cancelRun = (): Promise<Cancelled> => json("/run/cancel", { method: "POST" });

@@ -32,6 +32,12 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
     ["wheel, pinch", "nearer, farther"],
     ["two fingers", "turn; with Shift: move"],
   ]],
+  ["Direct", [
+    ["Ctrl Enter", "run"],
+    ["Ctrl Z", "undo; with Shift: redo"],
+    ["← → ↑ ↓", "on a key: move it; with Shift farther"],
+    ["Delete", "on a key: delete it"],
+  ]],
   ["Take away", [
     ["U", "copy a link"],
     ["K", "save a still"],

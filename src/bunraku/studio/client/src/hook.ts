@@ -1,5 +1,6 @@
 /** `window.bunraku`: what tests wait for. */
 
+import type { Desk } from "./direct/desk";
 import type { Notice } from "./notice";
 import type { Session } from "./session";
 
@@ -22,9 +23,14 @@ export interface Hook {
   readonly look: Session["look"];
   readonly camera: Session["orbit"]["at"];
   readonly takes: readonly { readonly state: string; readonly ready: number }[];
+  /** of the shot that is directed; 0 where none is */
+  readonly revision: number;
+  readonly running: boolean;
+  /** [ms] from the last edit's being sent until its answer was shown */
+  readonly lastEdit: number;
 }
 
-export function offerHook(session: Session, notice: Notice): void {
+export function offerHook(session: Session, notice: Notice, desk: () => Desk | null): void {
   let pictures = 0;
   session.on("drawn", () => pictures++);
   const hook: Hook = {
@@ -42,6 +48,9 @@ export function offerHook(session: Session, notice: Notice): void {
     get look() { return session.look; },
     get camera() { return session.orbit.at; },
     get takes() { return session.takes.map(({ state, ready }) => ({ state, ready })); },
+    get revision() { return desk()?.sheet?.revision ?? 0; },
+    get running() { return desk()?.news?.running ?? false; },
+    get lastEdit() { return desk()?.lastEdit ?? 0; },
   };
   Reflect.set(window, "bunraku", hook);
 }

@@ -69,6 +69,8 @@ export interface Opened {
   readonly version: string;
   readonly takes: readonly Take[];
   readonly differences: readonly Difference[];
+  /** the shot file that is edited; '' where takes are looked at only */
+  readonly directed: string;
 }
 
 /** Something the report says, and where to look. */

@@ -23,16 +23,18 @@ const AROUND = 0.35;
 
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
-/** Whether these are the takes that are on the screen, whatever came to them since. */
+/** Whether these are the takes that are on the screen, whatever came to them since; more may follow. */
 function isSame(before: readonly Take[], now: readonly Take[]): boolean {
   const key = (take: Take): string => [take.folder, take.vertices, take.faces, take.guide_faces, take.obstacle_faces].join(" ");
-  return before.map(key).join("\n") === now.map(key).join("\n");
+  return before.map(key).join("\n") === now.slice(0, before.length).map(key).join("\n");
 }
 
 export class Session {
   takes: Take[] = [];
   differences: readonly Difference[] = [];
   version = "";
+  /** the shot file that is edited; "" where takes are looked at only */
+  directed = "";
   shot = new ShotFrames([]);
   readonly player: Player;
   readonly orbit = new OrbitCamera(() => this.invalidate());
@@ -121,6 +123,7 @@ export class Session {
       return;
     }
     this.version = opened.version;
+    this.directed = opened.directed;
     this.differences = opened.differences;
     this.setTakes([...opened.takes]);
     for (const take of this.takes) void this.loadReport(take.number);

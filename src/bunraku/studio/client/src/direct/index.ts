@@ -1,0 +1,70 @@
+/** The directing side of the page, where `bunraku direct` serves it. */
+
+import { el } from "../dom";
+import { activate } from "../hand";
+import type { Knob } from "../messages";
+import type { Panel } from "../panel";
+import type { Session } from "../session";
+import { Desk } from "./desk";
+import { changesPage } from "./diff";
+import { KeyLane } from "./lane";
+import { directPage } from "./page";
+
+export interface Directing {
+  readonly desk: Desk;
+  readonly lane: KeyLane;
+}
+
+export interface Around {
+  readonly session: Session;
+  readonly panel: Panel;
+  readonly stage: HTMLElement;
+  /** where lanes under the time line go */
+  readonly tracks: HTMLElement;
+  say(text: string): void;
+  /** takes are asked for anew */
+  reopen(): Promise<void>;
+}
+
+export function direct({ session, panel, stage, tracks, say, reopen }: Around): Directing {
+  const arrived = async (take: number): Promise<void> => {
+    try {
+      const first = session.takes.length === 0;
+      await reopen();
+      if (!first) session.store.set({ other: session.look.active });
+      activate(session, take);
+      session.store.set({ follow: true });
+    } catch (error) {
+      session.failed(error);
+    }
+  };
+  const desk = new Desk(session, say, arrived);
+  const lane = new KeyLane(session, desk);
+  tracks.append(lane.root);
+  const openKeys = (knob: Knob): void => lane.toggle(knob);
+  document.body.classList.add("directing");
+  panel.addPage("Changes", changesPage(desk));
+  panel.addPage("Direct", directPage({ session, desk, openKeys }), true);
+  const hint = el("p", { class: "hint" }, "No take yet: Run makes the first one.");
+  stage.append(hint);
+  const hide = (): void => void (hint.hidden = session.takes.length > 0);
+  session.on("takes", hide);
+  hide();
+  listen(desk);
+  return { desk, lane };
+}
+
+function listen(desk: Desk): void {
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const at = event.target;
+    const typing = at instanceof HTMLInputElement && (at.type === "text" || at.type === "search") && at.value !== at.defaultValue;
+    const key = event.key.toLowerCase();
+    if (key === "enter") void desk.run();
+    else if (typing && at.matches(":focus")) return;
+    else if (key === "z") void (event.shiftKey ? desk.redo() : desk.undo());
+    else if (key === "y") void desk.redo();
+    else return;
+    event.preventDefault();
+  });
+}
