@@ -151,7 +151,7 @@ def _of_several(kinds: tuple[Kind, ...], value: Any, default: Any, path: KeyPath
     if tables and flags:
         on = isinstance(value, Mapping)
         yield from _of_kind(flags[0], True if on else value, default, path, entry)
-        if value:
+        if on or value:
             yield from _of_kind(tables[0], value if on else {}, None, path, entry)
         return
     lists = [kind for kind in kinds if isinstance(kind, Choice) and len(kind.options) > 1]

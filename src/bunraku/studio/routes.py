@@ -109,6 +109,7 @@ class Studio:
     def open_another(self, folder: Path) -> int:
         """A take more; its number."""
         take = open_take(folder)
+        self._drop_gone()
         with self._guard:
             numbers = [n for n, one in enumerate(self._takes) if one.take.path == take.take.path]
             if numbers:
@@ -118,6 +119,15 @@ class Studio:
             self._overlays.append(Overlays(take))
             self._takes.append(take)
             return len(self._takes) - 1
+
+    def _drop_gone(self) -> None:
+        """Forget runs that were cancelled before they had a frame, of which nothing is left: they are the last ones."""
+        with self._guard:
+            while self.desk is not None and self._takes and not self._takes[-1].take.path.is_dir():
+                n = len(self._takes) - 1
+                self._boxes = {key: box for key, box in self._boxes.items() if key[0] != n}
+                self._takes.pop()
+                self._overlays.pop()
 
     @staticmethod
     def _answered(one: Route, match: re.Match[str], query: Mapping[str, str], body: bytes) -> Reply:
@@ -140,6 +150,7 @@ class Studio:
     def _opened(self, query: Mapping[str, str]) -> Reply:
         differences = tuple(Difference(key, values) for key, values in differences_of(self._takes))
         directed = "" if self.desk is None else self.desk.shot.name
+        self._drop_gone()
         takes = tuple(self._take(k) for k in range(len(self._takes)))
         return told(Opened(__version__, takes, differences, directed))
 

@@ -29,6 +29,7 @@ class Runs:
         self._process: subprocess.Popen[str] | None = None
         self._listener: threading.Thread | None = None
         self.number, self.running, self.failed = 0, False, False
+        self._cancelled = False
         self.take: int | None = None
         self.saying = ""
 
@@ -42,6 +43,7 @@ class Runs:
                 stderr=subprocess.DEVNULL, text=True, encoding="utf-8", start_new_session=os.name != "nt",
             )  # fmt: skip
             self._process, self.running, self.failed, self.take = process, True, False, None
+            self._cancelled = False
             self.saying, self.number = "the run begins", self.number + 1
             self._listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
             self._listener.start()
@@ -54,6 +56,7 @@ class Runs:
         """Ask the run to stop, whatever it is at; whether there is one."""
         with self._guard:
             process = self._process if self.running else None
+            self._cancelled = process is not None
         if process is None:
             return False
         with suppress(OSError, ValueError):
@@ -89,7 +92,9 @@ class Runs:
                 stream.close()
         with self._guard:
             self.running, self.number = False, self.number + 1
-            if not ended:
+            if self._cancelled:
+                self.saying, self.failed = "the run was stopped", False
+            elif not ended:
                 self.saying, self.failed = f"the run ended with code {code} and said nothing", code != 0
 
     def _note(self, saying: str | None, folder: str | None, ended: str | None, failed: bool) -> None:

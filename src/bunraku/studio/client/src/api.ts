@@ -97,7 +97,8 @@ const post = <T>(path: string, told: unknown): Promise<T> => json(path, { method
 export const shot = (): Promise<ShotSheet> => json("/shot");
 export const editShot = (edit: Edit): Promise<Edited> => post("/shot/edit", edit);
 export const stepShot = (which: "undo" | "redo", revision: number, tab: string): Promise<Edited> => post(`/shot/${which}`, { revision, tab });
-export const shotNews = (revision: number, run: number): Promise<ShotNews> => json(`/shot/news?revision=${revision}&run=${run}`);
+export const shotNews = (revision: number, run: number, signal: AbortSignal): Promise<ShotNews> =>
+  json(`/shot/news?revision=${revision}&run=${run}`, { signal });
 export const sendArrays = (parcel: ArrayBuffer): Promise<ArraysKept> => json("/shot/arrays", { method: "POST", body: parcel });
 export const shotArrays = (name: string): Promise<ArrayBuffer> => bytes(`/shot/arrays?name=${encodeURIComponent(name)}`);
 export const run = (revision: number): Promise<ShotNews> => post("/run", { revision });

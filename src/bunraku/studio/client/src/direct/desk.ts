@@ -35,12 +35,13 @@ export class Desk {
   private readonly queue: Waiting[] = [];
   private sending = false;
   private following = false;
+  private asked = false;
 
   constructor(
     private readonly session: Session,
     private readonly say: (text: string) => void,
-    /** a run has a take: its number */
-    private readonly arrived: (take: number) => Promise<void>,
+    /** a run has a take: its number, and whether it was asked for here */
+    private readonly arrived: (take: number, mine: boolean) => Promise<void>,
   ) {}
 
   /** Called whenever the sheet, the news or the object that is chosen is another. */
@@ -91,9 +92,11 @@ export class Desk {
 
   async run(): Promise<void> {
     await this.whenSent();
+    this.asked = true;
     try {
       this.take(await api.run(this.sheet?.revision ?? 0));
     } catch (error) {
+      this.asked = false;
       await this.refused(error);
     }
   }
@@ -157,7 +160,7 @@ export class Desk {
   }
 
   private show(sheet: ShotSheet): void {
-    if (this.sheet !== null && sheet.revision < this.sheet.revision && sheet.file === this.sheet.file && this.news !== null && sheet.revision < this.news.revision) return;
+    if (this.sheet !== null && sheet.revision < this.sheet.revision) return; // an answer that was overtaken
     this.sheet = sheet;
     const there = sheet.objects.some(({ path }) => samePath(path, this.object));
     if (!there) this.object = (sheet.objects.find(({ role }) => role !== "obstacle") ?? sheet.objects[0])?.path ?? null;
@@ -168,14 +171,22 @@ export class Desk {
     this.following = true;
     for (;;) {
       if (document.hidden) await seen();
+      const abort = new AbortController();
+      const leave = (): void => {
+        if (document.hidden) abort.abort();
+      };
+      document.addEventListener("visibilitychange", leave);
       try {
         const { news } = this;
-        this.take(await api.shotNews(news?.revision ?? this.sheet?.revision ?? 0, news?.run ?? 0));
+        this.take(await api.shotNews(news?.revision ?? this.sheet?.revision ?? 0, news?.run ?? 0, abort.signal));
         await this.catchUp();
       } catch (error) {
+        if (api.isAbort(error)) continue;
         this.session.failed(error);
         if (api.isGone(error)) break;
         await pause(TROUBLE);
+      } finally {
+        document.removeEventListener("visibilitychange", leave);
       }
     }
     this.following = false;
@@ -193,8 +204,12 @@ export class Desk {
   private take(news: ShotNews): void {
     const before = this.news;
     this.news = news;
-    if (news.take !== null && (before === null || before.take !== news.take) && news.take >= this.session.takes.length) void this.arrived(news.take);
-    if (before !== null && before.running && !news.running && news.failed && news.saying !== "") this.say(news.saying);
+    const begun = news.take !== null && news.take >= this.session.takes.length && before?.take !== news.take;
+    if (begun) void this.arrived(news.take, this.asked);
+    if (before?.running === true && !news.running) {
+      this.asked = false;
+      if (news.failed && news.saying !== "") this.say(news.saying);
+    }
     this.tell();
   }
 }

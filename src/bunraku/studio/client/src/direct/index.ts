@@ -27,10 +27,11 @@ export interface Around {
 }
 
 export function direct({ session, panel, stage, tracks, say, reopen }: Around): Directing {
-  const arrived = async (take: number): Promise<void> => {
+  const arrived = async (take: number, mine: boolean): Promise<void> => {
     try {
       const first = session.takes.length === 0;
       await reopen();
+      if (!mine && !first) return say("Another window made a take; it is among the takes.");
       if (!first) session.store.set({ other: session.look.active });
       activate(session, take);
       session.store.set({ follow: true });
