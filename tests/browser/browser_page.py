@@ -28,8 +28,14 @@ class Studio:
     def __init__(self, page: Any, folder: Path) -> None:
         self.page, self.folder = page, folder
         self.complaints: list[str] = []
+        self.expected: tuple[str, ...] = ()
+        """parts of complaints of which a test knows: a browser complains of every answer that is no 200"""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: self._hear(said.text) if said.type == "error" else None)
+
+    def _hear(self, text: str) -> None:
+        if not any(part in text for part in self.expected):
+            self.complaints.append(text)
 
     def open(self, address: str) -> Studio:
         """Go there, and wait until the first frame is whole."""
@@ -65,6 +71,10 @@ class Studio:
     def keep(self, name: str) -> Path:
         """A screenshot, once the picture rests."""
         self.until("bunraku.fine")
+        return self.keep_page(name)
+
+    def keep_page(self, name: str) -> Path:
+        """A screenshot as the page is now."""
         path = self.folder / f"{name}.png"
         self.page.screenshot(path=str(path))
         return path

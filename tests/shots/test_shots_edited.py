@@ -96,8 +96,9 @@ def test_edits_of_one_gesture_are_one_step(shot: EditedShot, path: Path) -> None
     assert path.read_text() == TEXT
     shot.redo(7)
     assert read_shot(path).shells["box"].track.strength == 0.3
+    shot.undo(8)
     with pytest.raises(InputError, match="nothing to take back"):
-        shot.undo(shot.undo(8) and 9)
+        shot.undo(9)
 
 
 def test_an_edit_that_changes_nothing_is_no_step(shot: EditedShot) -> None:
@@ -146,3 +147,14 @@ def test_what_is_no_shot_is_refused_as_a_run_does(path: Path, data: bytes, why: 
         EditedShot(path)
     with pytest.raises(InputError, match="no such file"):
         EditedShot(path.with_name("none.toml"))
+
+
+def test_stages_are_edited_where_they_stand(path: Path) -> None:
+    path.write_text(TEXT.replace("[shot]", "[stage.dress.shot]").replace("[object.", "[stage.dress.object."))
+    shot = EditedShot(path)
+    assert [one.path for one in shot.objects] == [("stage", "dress", "object", "box")]
+    diff = shot.edit(1, [(("stage", "dress", *STRENGTH), 0.5), (("physics", "substeps"), 3)])
+    added = [line for line in diff.splitlines() if line.startswith("+")]
+    assert "+track = { strength = 0.5 }" in added and added[-2:] == ["+[physics]", "+substeps = 3"]
+    with pytest.raises(InputError, match=r"stage\.dress\.object\.box\.track\.strength: is out of range"):
+        shot.edit(2, [(("stage", "dress", *STRENGTH), 5)])

@@ -1,4 +1,4 @@
-"""A shot's text with keys changed: what was not changed stays letter by letter, and what comes out is what was meant."""
+"""A shot's text with keys changed: the rest stays letter by letter, and what comes out is what was meant."""
 
 from __future__ import annotations
 

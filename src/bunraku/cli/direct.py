@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _work(args: argparse.Namespace) -> int:
     shot = shots.EditedShot(args.shot)
-    server = studio.StudioServer(shot.newest_takes(), args.port, shot=shot, threads=args.threads)
+    server = studio.StudioServer(shot.newest_takes(), args.port, shot=shot, threads=args.threads, ahead=True)
     with suppress(KeyboardInterrupt), studio.serving(server):
         print(server.address, file=OUTPUT, flush=True)
         if not args.no_open:

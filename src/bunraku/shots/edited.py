@@ -65,6 +65,7 @@ class EditedShot:
         self._guard = threading.RLock()
         self._undo, self._redo = list[_Step](), list[_Step]()
         self._stamp = _stamp(self.path)
+        read_settings(self.source)  # refuses a guide in the place of a shot, in its own words
         self.text = self.first = self._read()
         self._settings = settings_of(self.text, shown(self.source))
         self._found = shot_or_stages_of(self._settings, self.source)
@@ -193,7 +194,7 @@ class EditedShot:
     def _read(self) -> str:
         """The file's text."""
         if not self.path.is_file():
-            read_settings(self.source)  # refuses it in its own words
+            read_settings(self.source)
         try:
             data = self.path.read_bytes()
             if len(data) > _LARGEST:

@@ -6,7 +6,6 @@ import math
 import secrets
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -32,10 +31,8 @@ Arrays = dict[str, NDArray[Any]]
 class Desk:
     """One shot on the desk."""
 
-    def __init__(
-        self, shot: EditedShot, waiting: Waiting, opened: Callable[[Path], int], threads: int | None = None
-    ) -> None:
-        self.shot, self.runs, self._waiting = shot, Runs(opened, threads), waiting
+    def __init__(self, shot: EditedShot, waiting: Waiting, runs: Runs) -> None:
+        self.shot, self.runs, self._waiting = shot, runs, waiting
         self._kept, self._guard = dict[str, Arrays](), threading.Lock()
 
     def routes(self) -> tuple[Route, ...]:

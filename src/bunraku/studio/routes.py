@@ -24,6 +24,7 @@ from .gate import Refusal, number
 from .messages import Cancelled, Curve, Difference, MovieBegun, News, Opened, Overlay, Report, Sentence, State, Take
 from .parcels import Piece, parcel, shares
 from .replies import Reply, Route, Waiting, route, told
+from .runs import Runs
 
 _log = logging.getLogger(__name__)
 _MOST_FRAMES = 256  # of one parcel
@@ -44,15 +45,16 @@ class Studio:
 
     def __init__(
         self, takes: Sequence[ReviewedTake], page: bytes | None = None, shot: EditedShot | None = None,
-        threads: int | None = None,
+        threads: int | None = None, ahead: bool = False,
     ) -> None:  # fmt: skip
-        """With a shot that is edited, its runs join the takes, each on so many threads."""
+        """With a shot that is edited, its runs join the takes, each on so many threads; `ahead`: see `Runs`."""
         self._takes, self._page = list(takes), page
         self._overlays = [Overlays(take) for take in takes]
         self._films, self._waiting = Films(), Waiting()
         self._boxes = dict[tuple[int, int], tuple[tuple[float, ...], float]]()
         self._guard = threading.Lock()
-        self.desk = None if shot is None else Desk(shot, self._waiting, self.open_another, threads)
+        runs = None if shot is None else Runs(self.open_another, threads, ahead=ahead)
+        self.desk = None if shot is None or runs is None else Desk(shot, self._waiting, runs)
         take = r"/takes/(\d{1,4})"
         self._routes = (
             route("GET", r"/", "", self._answer_page),

@@ -18,10 +18,11 @@ from bunraku.shots import (
     Noticed,
     Preparing,
     Remarked,
+    Shot,
     Started,
     StopAsked,
     TakeOutcome,
-    TakeResult,
+    run_shot,
     settings_of,
     shot_or_stages_of,
 )
@@ -29,7 +30,10 @@ from bunraku.shots import (
 
 def main() -> None:
     """Make the take that is asked for."""
-    asked = json.loads(sys.stdin.readline())
+    line = sys.stdin.readline()
+    if not line:  # nothing was asked for
+        return
+    asked = json.loads(line)
     alone = threading.Event()
     threading.Thread(target=_wait_until_alone, args=(alone,), daemon=True).start()
 
@@ -57,10 +61,11 @@ def main() -> None:
 def _made(asked: dict[str, Any], tell: Any) -> tuple[str, bool]:
     """How it ended, in words, and whether that is a failure."""
     source = Path(asked["source"])
-    result = shot_or_stages_of(settings_of(asked["text"], source.name), source).run(
-        progress=tell, threads=asked["threads"]
-    )
-    stopped = result.outcome is TakeOutcome.STOPPED if isinstance(result, TakeResult) else bool(result.stopped)
+    found, threads = shot_or_stages_of(settings_of(asked["text"], source.name), source), asked["threads"]
+    if isinstance(found, Shot):
+        stopped = run_shot(found, progress=tell, threads=threads, reuse=True).outcome is TakeOutcome.STOPPED
+    else:
+        stopped = bool(found.run(progress=tell, threads=threads).stopped)
     return ("physics stopped the run; the frames before are kept" if stopped else ""), stopped
 
 

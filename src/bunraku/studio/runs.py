@@ -22,11 +22,13 @@ _PATIENCE = 10.0  # [s] for a run to end when it is asked to
 class Runs:
     """The run that goes on, if one does, and how the last one ended."""
 
-    def __init__(self, opened: Callable[[Path], int], threads: int | None = None) -> None:
-        """`opened` takes in the folder of a take, and says its number."""
-        self._opened, self._threads = opened, threads
+    def __init__(self, opened: Callable[[Path], int], threads: int | None = None, *, ahead: bool = False) -> None:
+        """`opened` takes in the folder of a take, and says its number. With `ahead` a process waits for the next run:
+        to load what a run needs takes seconds."""
+        self._opened, self._threads, self._ahead = opened, threads, ahead
         self._guard = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
+        self._spare = _process() if ahead else None
         self._listener: threading.Thread | None = None
         self.number, self.running, self.failed = 0, False, False
         self._cancelled = False
@@ -38,10 +40,8 @@ class Runs:
         with self._guard:
             if self.running:
                 raise Refusal(409, "a run goes on already; try: again when it is over, or cancel it")
-            process = subprocess.Popen(
-                [sys.executable, "-m", "bunraku.studio.run_apart"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True, encoding="utf-8", start_new_session=os.name != "nt",
-            )  # fmt: skip
+            spare, self._spare = self._spare, None
+            process = spare if spare is not None and spare.poll() is None else _process()
             self._process, self.running, self.failed, self.take = process, True, False, None
             self._cancelled = False
             self.saying, self.number = "the run begins", self.number + 1
@@ -68,6 +68,11 @@ class Runs:
 
     def close(self) -> None:
         """End the run; its take can be resumed."""
+        with self._guard:
+            self._ahead, spare, self._spare = False, self._spare, None
+        if spare is not None:
+            spare.kill()
+            spare.communicate()
         if not self.cancel() or self._process is None:
             return
         try:
@@ -92,6 +97,7 @@ class Runs:
                 stream.close()
         with self._guard:
             self.running, self.number = False, self.number + 1
+            self._spare = _process() if self._ahead else None
             if self._cancelled:
                 self.saying, self.failed = "the run was stopped", False
             elif not ended:
@@ -112,3 +118,11 @@ class Runs:
             if ended is not None:
                 self.saying, self.failed = ended, failed
             self.number += 1
+
+
+def _process() -> subprocess.Popen[str]:
+    """A process that waits to be told of a shot; Ctrl-C in the terminal is not for it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bunraku.studio.run_apart"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, encoding="utf-8", start_new_session=os.name != "nt",
+    )  # fmt: skip

@@ -43,9 +43,10 @@ class StudioServer(ThreadingHTTPServer):
 
     def __init__(
         self, takes: Sequence[ReviewedTake], port: int = 0, page: bytes | None = None, *,
-        shot: EditedShot | None = None, threads: int | None = None,
+        shot: EditedShot | None = None, threads: int | None = None, ahead: bool = False,
     ) -> None:  # fmt: skip
-        """Port 0 is any that is free; `page` replaces the one that is installed; a `shot` is directed as well."""
+        """Port 0 is any that is free; `page` replaces the one that is installed; a `shot` is directed as well, on so
+        many threads, perhaps with a process that waits ahead for the next run."""
         try:
             self._room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
             super().__init__((LOOPBACK, port), _Handler)
@@ -53,7 +54,7 @@ class StudioServer(ThreadingHTTPServer):
             why = getattr(error, "strerror", None) or str(error)
             raise OutputError(f"port {port}: cannot be listened at: {why}; try: another --port, or none") from error
         self.gate = Gate(int(self.server_address[1]))
-        self.studio = Studio(takes, page, shot, threads)
+        self.studio = Studio(takes, page, shot, threads, ahead)
 
     @property
     def address(self) -> str:

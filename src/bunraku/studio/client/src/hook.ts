@@ -26,6 +26,8 @@ export interface Hook {
   /** of the shot that is directed; 0 where none is */
   readonly revision: number;
   readonly running: boolean;
+  /** whether an edit is on its way */
+  readonly sending: boolean;
   /** [ms] from the last edit's being sent until its answer was shown */
   readonly lastEdit: number;
 }
@@ -50,6 +52,7 @@ export function offerHook(session: Session, notice: Notice, desk: () => Desk | n
     get takes() { return session.takes.map(({ state, ready }) => ({ state, ready })); },
     get revision() { return desk()?.sheet?.revision ?? 0; },
     get running() { return desk()?.news?.running ?? false; },
+    get sending() { return desk()?.busy ?? false; },
     get lastEdit() { return desk()?.lastEdit ?? 0; },
   };
   Reflect.set(window, "bunraku", hook);

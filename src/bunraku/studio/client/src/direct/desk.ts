@@ -77,6 +77,11 @@ export class Desk {
     });
   }
 
+  /** Whether an edit is on its way. */
+  get busy(): boolean {
+    return this.sending || this.queue.length > 0;
+  }
+
   undo(): Promise<void> {
     return this.step("undo");
   }
@@ -119,7 +124,7 @@ export class Desk {
   }
 
   private async whenSent(): Promise<void> {
-    while (this.sending || this.queue.length > 0) await pause(10);
+    while (this.busy) await pause(10);
   }
 
   private async send(): Promise<void> {

@@ -48,7 +48,10 @@ export function direct({ session, panel, stage, tracks, say, reopen }: Around): 
   panel.addPage("Direct", directPage({ session, desk, openKeys }), true);
   const hint = el("p", { class: "hint" }, "No take yet: Run makes the first one.");
   stage.append(hint);
-  const hide = (): void => void (hint.hidden = session.takes.length > 0);
+  const hide = (): void => {
+    hint.hidden = session.takes.length > 0;
+    document.body.classList.toggle("no-takes", session.takes.length === 0);
+  };
   session.on("takes", hide);
   hide();
   listen(desk);

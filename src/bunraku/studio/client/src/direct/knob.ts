@@ -5,9 +5,8 @@ import type { Knob } from "../messages";
 import { short } from "../numbers";
 import type { Session } from "../session";
 import type { Desk } from "./desk";
-import { allowed, held, isKeys, numberAt, scaleOf, shareIn, valueIn, withKey, type Scale } from "./range";
+import { allowed, held, isKeys, numberAt, scaleOf, shareIn, stepsOf, valueIn, withKey, type Scale } from "./range";
 
-const STEPS = 1000;
 const KEYED = "M8 2.5 13.5 8 8 13.5 2.5 8z";
 
 export const keyOf = (knob: Knob): string => knob.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("").slice(1);
@@ -110,12 +109,12 @@ function numberFace(control: Control, knob: Knob): Face {
   const id = newId();
   let scale: Scale = scaleOf(knob);
   let gesture = "";
-  const slider = el("input", { type: "range", min: "0", max: String(STEPS), step: "1", "aria-label": `${nameOf(knob)}, slider` });
+  const slider = el("input", { type: "range", min: "0", max: String(stepsOf(knob, scale)), step: "1", "aria-label": `${nameOf(knob)}, slider` });
   const field = el("input", { type: "text", inputMode: "decimal", id, class: "number" });
   const keyed = button(icon(), `Key ${nameOf(knob)} over time`, () => control.openKeys(), { class: "keyed", hidden: !knob.keyable });
   slider.addEventListener("input", () => {
     gesture ||= crypto.randomUUID();
-    const value = valueIn(scale, Number(slider.value) / STEPS);
+    const value = valueIn(scale, Number(slider.value) / Number(slider.max));
     field.value = plain(value);
     control.put(value, gesture);
   });
@@ -129,8 +128,11 @@ function numberFace(control: Control, knob: Knob): Face {
   });
   const show = (now: Knob): void => {
     const value = numberAt(now, control.session.frameNumber);
-    if (gesture === "") scale = scaleOf(now);
-    if (value !== null && gesture === "") slider.value = String(Math.round(STEPS * shareIn(scale, value)));
+    if (gesture === "") {
+      scale = scaleOf(now);
+      slider.max = String(stepsOf(now, scale));
+    }
+    if (gesture === "") slider.value = value === null ? "0" : String(Math.round(Number(slider.max) * shareIn(scale, value)));
     slider.classList.toggle("unknown", value === null);
     slider.setAttribute("aria-valuetext", value === null ? "not said" : `${short(value)} ${now.unit}`);
     if (document.activeElement !== field || !field.matches(":focus")) field.value = value === null ? text(held(now) ?? "") : plain(value);
@@ -154,8 +156,12 @@ function icon(): SVGSVGElement {
   return svg;
 }
 
-/** A number as it can be typed again. */
-const plain = (value: number): string => String(Number(value.toPrecision(6)));
+/** A number as it can be typed again: 0.35, 475, 1e6. */
+function plain(value: number): string {
+  const rounded = Number(value.toPrecision(6));
+  const long = String(rounded), brief = rounded.toExponential().replace("e+", "e");
+  return long.length > 6 && brief.length < long.length ? brief : long;
+}
 
 function flagFace(control: Control): Face {
   const id = newId();

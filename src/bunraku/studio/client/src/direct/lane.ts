@@ -120,6 +120,7 @@ export class KeyLane {
   /** A button a key, so that each can be reached and moved by the keyboard. */
   private placeDots(): void {
     const there = new Set(this.keys.map(([frame]) => frame));
+    const focused = this.plot.contains(document.activeElement);
     for (const [frame, dot] of this.dots) {
       if (there.has(frame)) continue;
       dot.remove();
@@ -136,7 +137,7 @@ export class KeyLane {
       dot.style.top = `${this.y(key[1])}px`;
       dot.setAttribute("aria-label", `Key at frame ${frameText(key[0])}: ${short(key[1])} ${this.knob?.unit ?? ""}`);
       dot.setAttribute("aria-pressed", String(key[0] === this.chosen));
-      if (key[0] === this.chosen && this.plot.contains(document.activeElement)) dot.focus();
+      if (key[0] === this.chosen && focused) dot.focus();
     }
   }
 

@@ -28,7 +28,7 @@ function head({ desk }: Desking): HTMLElement {
   desk.on(() => {
     const { sheet, news } = desk;
     run.disabled = news?.running === true || (sheet?.problems.length ?? 0) > 0;
-    cancel.hidden = news?.running !== true;
+    cancel.hidden = news?.running !== true || news.take !== null; // then its take has one
     undo.disabled = !sheet?.undo;
     redo.disabled = !sheet?.redo;
     undo.title = sheet?.undo ? `Undo: ${sheet.undo} (Ctrl Z)` : "Nothing to undo (Ctrl Z)";

@@ -7,8 +7,10 @@ import type { Knob } from "../messages";
 export type Key = readonly [number, number, string?];
 export const EASES = ["linear", "smooth", "hold"] as const;
 
-/** a range wider than this is not gone through from end to end */
+/** a range wider than this is not gone through from end to end, nor is one in which what holds lies at its very end */
 const WIDE = 10;
+const END = 0.02;
+const STEPS = 1000;
 /** so many times more and less than what holds */
 const REACH = 100;
 
@@ -43,10 +45,11 @@ export function valueAt(keys: readonly Key[], frame: number): number {
 
 export function scaleOf(knob: Knob): Scale {
   const low = knob.low ?? -Infinity, high = knob.high ?? Infinity;
-  if (high - low <= WIDE) return { low, high, log: false };
   const value = held(knob);
   const known = isKeys(value) ? value.map((key) => key[1]) : [value, knob.default].filter((one) => typeof one === "number");
   const sizes = (known as number[]).map(Math.abs).filter((size) => size > 0);
+  const small = low >= 0 && high - low > 1 && sizes.length > 0 && Math.max(...sizes) < END * high;
+  if (high - low <= WIDE && !small) return { low, high, log: false };
   const middle = sizes.length > 0 ? Math.max(...sizes) : 1;
   if (knob.kind === "whole") return { low: Math.max(low, low < 0 ? -4 * middle : low), high: Math.min(high, Math.max(4 * middle, (low > -1e6 ? low : 0) + 8)), log: false };
   if (low < 0) return { low: Math.max(low, -2 * middle), high: Math.min(high, 2 * middle), log: false };
@@ -65,8 +68,13 @@ export function valueIn({ low, high, log }: Scale, share: number): number {
   if (u === 0 || u === 1) return u === 0 ? low : high;
   const value = log ? low * (high / low) ** u : low + u * (high - low);
   if (log) return Number(value.toPrecision(3));
-  const digits = Math.max(2 - Math.floor(Math.log10(high - low)), 0);
+  const digits = Math.max(3 - Math.floor(Math.log10(high - low)), 0);
   return clamp(Number(value.toFixed(Math.min(digits, 12))), low, high);
+}
+
+/** In how many steps a slider goes through its scale: those of whole numbers are one each. */
+export function stepsOf(knob: Knob, { low, high }: Scale): number {
+  return knob.kind === "whole" ? clamp(Math.round(high - low), 1, STEPS) : STEPS;
 }
 
 /** A number as a knob allows it: within its ends, whole where it must be. */
