@@ -32,7 +32,7 @@ export function direct({ session, panel, stage, tracks, say, reopen }: Around): 
       const first = session.takes.length === 0;
       await reopen();
       if (!mine && !first) return say("Another window made a take; it is among the takes.");
-      if (!first) session.store.set({ other: session.look.active });
+      if (!first) session.store.set({ other: session.look.active, shown: [...session.look.shown, take] });
       activate(session, take);
       session.store.set({ follow: true });
     } catch (error) {

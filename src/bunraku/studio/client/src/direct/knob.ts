@@ -135,7 +135,7 @@ function numberFace(control: Control, knob: Knob): Face {
     if (gesture === "") slider.value = value === null ? "0" : String(Math.round(Number(slider.max) * shareIn(scale, value)));
     slider.classList.toggle("unknown", value === null);
     slider.setAttribute("aria-valuetext", value === null ? "not said" : `${short(value)} ${now.unit}`);
-    if (document.activeElement !== field || !field.matches(":focus")) field.value = value === null ? text(held(now) ?? "") : plain(value);
+    if (document.activeElement !== field || !field.matches(":focus")) field.value = value === null ? text(held(now) ?? "") : plain(isKeys(now.value) ? Number(value.toPrecision(4)) : value);
     field.placeholder = now.otherwise && now.value === null ? "–" : "";
     keyed.setAttribute("aria-pressed", String(isKeys(now.value)));
   };
