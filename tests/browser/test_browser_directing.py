@@ -13,7 +13,7 @@ import pytest
 from browser_page import Studio
 from browser_takes import write_shot
 
-from bunraku.shots import EditedShot, read_shot
+from bunraku.shots import EditedShot, Event, FrameDone, StopAsked, read_shot
 from bunraku.studio import StudioServer, serving
 
 pytestmark = pytest.mark.studio
@@ -184,29 +184,46 @@ def test_what_the_shot_refuses_is_a_sentence(
     assert shot.read_text() == before and studio.says("bunraku.revision") == 1
 
 
-def test_a_run_is_cancelled_and_the_next_keeps_what_no_key_reaches(
+def interrupted_after(frame: int) -> Callable[[Event], None]:
+    """A listener that stops a run in the middle."""
+
+    def tell(event: Event) -> None:
+        if isinstance(event, FrameDone) and event.frame == frame:
+            raise StopAsked
+
+    return tell
+
+
+def test_a_run_keeps_what_no_key_reaches_and_is_cancelled(
     tab: Callable[..., Studio], direct: Callable[..., StudioServer], tmp_path: Path
 ) -> None:
     slow = write_shot(tmp_path, frames=240, levels=3, physics={"substeps": 8})
+    with pytest.raises(StopAsked):
+        read_shot(slow).run(threads=1, progress=interrupted_after(6))
     studio = opened(tab(), direct(slow).address)
-    studio.press("Control+Enter")
-    studio.until("bunraku.takes.length === 1 && bunraku.takes[0].ready > 3")
-    studio.keep("directing_run")
-    studio.button("Stop the run of").click()
-    studio.until("bunraku.takes[0].state === 'interrupted' && !bunraku.running")
-    made = studio.says("bunraku.takes[0].ready")
     studio.page.locator(f"{STRENGTH} .keyed").click()
     studio.until("bunraku.revision === 2")
-    studio.button("Run").click()
-    studio.until("bunraku.takes.length === 2 && bunraku.look.active === 1")
-    studio.until(f"bunraku.takes[1].ready >= {made}")
+    studio.press("Control+Enter")
+    studio.page.get_by_text("frames up to 6 are those of v001: nothing they are made of has changed").wait_for()
+    studio.until("bunraku.takes.length === 2 && bunraku.look.active === 1 && bunraku.takes[1].ready > 6")
+    studio.keep("directing_run")
     studio.button("Stop the run of box v002").click()
     studio.until("bunraku.takes[1].state === 'interrupted' && !bunraku.running")
+    assert 6 < studio.says("bunraku.takes[1].ready") < 240
+
+
+BALL = """
+[object.ball]
+role = "obstacle"
+source = { sphere = { centre = [0, 2, 0], radius = 0.2 } }  # above
+"""
 
 
 def test_everything_is_reached_by_keys_alone(
-    tab: Callable[..., Studio], direct: Callable[..., StudioServer], shot: Path
+    tab: Callable[..., Studio], direct: Callable[..., StudioServer], tmp_path: Path
 ) -> None:
+    shot = write_shot(tmp_path, physics={"contact": True})
+    shot.write_text(shot.read_text() + BALL)
     studio = opened(tab("dark"), direct(shot).address)
     studio.page.get_by_role("tab", name="Direct").focus()
     studio.press("Tab", "Tab")  # the page itself, then Run
@@ -219,6 +236,17 @@ def test_everything_is_reached_by_keys_alone(
     studio.until("bunraku.revision === 2")
     assert strength_of(shot) == 0.999
     studio.keep_page("directing_dark")
+    studio.page.get_by_role("radio", name="box").focus()
+    studio.press("ArrowDown")
+    assert studio.page.evaluate("document.activeElement.textContent") == "ballobstacle, is sphere"
+    find = studio.page.get_by_role("searchbox", name="Find a setting")
+    find.fill("radius")
+    find.press("Tab")
+    studio.press("Tab", "Tab", "Control+a")
+    studio.page.keyboard.type("0,3")
+    studio.press("Enter")
+    studio.until("bunraku.revision === 3")
+    assert "source = { sphere = { centre = [0, 2, 0], radius = 0.3 } }  # above" in shot.read_text()
 
 
 def test_how_fast_a_knob_is(

@@ -34,17 +34,20 @@ def main() -> None:
     if not line:  # nothing was asked for
         return
     asked = json.loads(line)
-    alone = threading.Event()
+    alone, remarks = threading.Event(), list[str]()
     threading.Thread(target=_wait_until_alone, args=(alone,), daemon=True).start()
 
     def tell(event: Event) -> None:
         if alone.is_set():
             raise StopAsked("nobody listens any more")
         match event:
-            case Preparing(text) | Noticed(text) | Remarked(text):
+            case Preparing(text) | Noticed(text):
+                _say(saying=text)
+            case Remarked(text):  # stays to be read when there are frames to look at
+                remarks[:] = [text]
                 _say(saying=text)
             case Started(folder=folder):
-                _say(folder=str(folder))
+                _say(folder=str(folder), saying="".join(remarks))
 
     why, failed = "", True
     try:

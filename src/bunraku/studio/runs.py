@@ -112,7 +112,7 @@ class Runs:
                 saying = f"its take cannot be shown: {error}"
         with self._guard:
             if take is not None:
-                self.take, self.saying = take, ""
+                self.take = take
             if saying is not None:
                 self.saying = saying
             if ended is not None:
