@@ -80,6 +80,7 @@ def test_lists_of_tables_get_longer_and_shorter() -> None:
     longer = edited(TEXT, [((*BOX, "pins", 1), {"vertices": [3], "to": "start"})])
     assert tomllib.loads(longer)["object"]["box"]["pins"][1] == {"vertices": [3], "to": "start"}
     assert "  1,  # two of them" in longer
+    assert 'to = "start"\n\n[physics]\nsubsteps = 4\n' in edited(longer, [(("physics", "substeps"), 4)])
     shorter = edited(longer, [((*BOX, "pins", 0), None)])
     assert [one["vertices"] for one in tomllib.loads(shorter)["object"]["box"]["pins"]] == [[3]]
     first = edited(TEXT, [((*BOX, "seams", 0, "stitches"), [[1, 2]])])
