@@ -14,6 +14,7 @@ from .body_spec import POSED, REGION, SPEED, VECTOR, BodyRegion, FilledObject, c
 from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
 from .findings import Place
 from .kinds import Choice, Either, Flag, ListOf, Number, Text, Whole, joined
+from .label_spec import label_files
 from .region_names import refuse_unknown_regions
 from .solid_spec import Solid, SolidSpec
 from .tables import Named, Table, key, one_of
@@ -219,7 +220,7 @@ class PlanObject(FilledObject):
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        named = [self.tets.file, *(one.file for _, one in self.all_keys)]
+        named = [self.tets.file, *(one.file for _, one in self.all_keys), *label_files(self.labels)]
         return [*self.surface.files, *(file for file in named if file)]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
