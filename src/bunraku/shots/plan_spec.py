@@ -162,6 +162,11 @@ def refuse_outside(frame: float, first: float, last: float, place: Place, what: 
         )  # fmt: skip
 
 
+_PHASES = ListOf(Table(PhaseTable, _PHASE, PhaseTable.check))
+PLANNED = {"keys": _KEYS, "phases": _PHASES}
+"""what a motion is planned from, by its key"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanObject(FilledObject):
     """An elastic body whose motion is planned."""
@@ -206,7 +211,7 @@ class PlanObject(FilledObject):
         otherwise="there is none",
     )  # fmt: skip
     phases: tuple[PhaseTable, ...] = key(
-        ListOf(Table(PhaseTable, _PHASE, PhaseTable.check)),
+        _PHASES,
         "instead of fixed and keys: motions one after another, each standing on other regions, or flying", (),
     )  # fmt: skip
 

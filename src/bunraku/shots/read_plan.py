@@ -50,6 +50,10 @@ class ReadPlan:
     motion: Motion | Chain
     told: tuple[tuple[Told, ...], ...]
     """of each motion, its keys as the file tells them"""
+    parts: Parts
+    """for reading more keys"""
+    given: dict[str, Any]
+    """what `plan` takes besides keys and what is fixed"""
     rate: float
     """[frames/s]"""
 
@@ -106,7 +110,15 @@ class Reading:
         if made is None or len(place.findings) > before:
             return None
         motion, told = made
-        return ReadPlan(filled, table, parts.cage, motion, told, self.rate)
+        return ReadPlan(filled, table, parts.cage, motion, told, parts, given, self.rate)
+
+    def again(self, read: ReadPlan, table: PlanObject, place: Place) -> ReadPlan | None:
+        """The same body with other keys in its table, from where its motion was; None after a refusal."""
+        before, given = len(place.findings), {**read.given, "before": read.motion}
+        made = (self._chained if table.phases else self._single)(read.parts, table, given, place)
+        if made is None or len(place.findings) > before:
+            return None
+        return replace(read, table=table, motion=made[0], told=made[1])
 
     def parts(self, filled: Filled, table: PlanObject, place: Place) -> Parts:
         """For reading keys of a body, whose table says when it begins."""
