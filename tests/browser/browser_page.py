@@ -43,6 +43,28 @@ class Studio:
         self.until("bunraku.ready")
         return self
 
+    def direct(self, address: str, page: str) -> Studio:
+        """Go to a shot that is directed, and to one of its pages that show an object instead of takes."""
+        self.page.goto(address)
+        self.until("bunraku.revision > 0")
+        self.page.get_by_role("tab", name=page, exact=True).click()
+        self.until("bunraku.sketched !== null && bunraku.ready")
+        return self
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """A place of the views, from shares of them."""
+        box = self.page.locator(".stage canvas").first.bounding_box()
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    def drag(self, *places: tuple[float, float], steps: int = 6, button: str = "left") -> None:
+        """Press at the first of some shares of the views, go through the others, release."""
+        first, *others = [self.place(*one) for one in places]
+        self.page.mouse.move(*first)
+        self.page.mouse.down(button=button)
+        for one in others:
+            self.page.mouse.move(*one, steps=steps)
+        self.page.mouse.up(button=button)
+
     def says(self, expression: str) -> Any:
         """What an expression gives in the page; `bunraku` is the page's own hook."""
         return self.page.evaluate(f"() => {{ const bunraku = window.bunraku; return {expression}; }}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 from browser_page import Studio
 from browser_takes import write_shot
 
-from bunraku.shots import EditedShot, Event, FrameDone, StopAsked, read_shot
-from bunraku.studio import StudioServer, serving
+from bunraku.shots import Event, FrameDone, StopAsked, read_shot
+from bunraku.studio import StudioServer
 
 pytestmark = pytest.mark.studio
 
@@ -25,20 +24,6 @@ STRENGTH = '.knob[data-key="object.box.track.strength"]'
 def shot(tmp_path: Path) -> Path:
     """A shot of a few seconds."""
     return write_shot(tmp_path, frames=24, levels=2)
-
-
-@pytest.fixture
-def direct() -> Iterator[Callable[..., StudioServer]]:
-    """direct(shot) → a server as `bunraku direct` starts it, closed at the end; `ahead` as that has it."""
-    with ExitStack() as stack:
-
-        def start(path: Path, ahead: bool = False) -> StudioServer:
-            edited = EditedShot(path)
-            return stack.enter_context(
-                serving(StudioServer(edited.newest_takes(), shot=edited, threads=1, ahead=ahead))
-            )
-
-        yield start
 
 
 def opened(studio: Studio, address: str) -> Studio:

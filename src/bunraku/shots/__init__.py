@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .folder import make_folder as make_folder
     from .kept import frames_kept as frames_kept
     from .knob_sheet import Knob as Knob
+    from .labels import checked_labels as checked_labels
     from .lazy import ShotFrame as ShotFrame
     from .lazy import frames as frames
     from .looks import BAG_LOOKS as BAG_LOOKS
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from .outputs import contents as contents
     from .overlays import OverlayKind as OverlayKind
     from .overlays import Overlays as Overlays
+    from .overlays import several_threads as several_threads
+    from .painting_edits import painted_changes as painted_changes
     from .plan_demos import PLAN_DEMOS as PLAN_DEMOS
     from .puppet_demo import STAGE_DEMOS as STAGE_DEMOS
     from .region_sheet import RegionSheet as RegionSheet
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
     from .shot import read_shot as read_shot
     from .shot import settings_of as settings_of
     from .shot import shot_keys as shot_keys
+    from .sketch import Sketch as Sketch
     from .stage_run import StagesResult as StagesResult
     from .stage_run import ending as ending
     from .stage_run import rehearse_stages as rehearse_stages
@@ -77,6 +81,8 @@ if TYPE_CHECKING:
     from .swatches import write_swatches as write_swatches
     from .tables import KeyLine as KeyLine
     from .toml_edit import is_plain as is_plain
+    from .tried_keys import TriedPlan as TriedPlan
+    from .tried_keys import TriedPoses as TriedPoses
     from .wrinkle_demos import WRINKLE_DEMOS as WRINKLE_DEMOS
 else:
     __getattr__, __dir__, __all__ = on_demand(__name__, __file__)

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,8 @@ _BOM = b"\xef\xbb\xbf"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 ARRAYS = ".bkarrays"
 """how names of files end that hold a shot's painted arrays"""
+Check = Callable[[Shot | Stages], None]
+"""refuses what the shot alone does not say"""
 Files = Mapping[str, bytes | None]
 """contents of files beside the shot by their short names; None where there is none"""
 
@@ -116,10 +118,10 @@ class EditedShot:
 
     def edit(
         self, revision: int, changes: Sequence[tuple[KeyPath, Any]], *, files: Files | None = None,
-        about: str = "an edit", gesture: str = "", by: str = "",
+        about: str = "an edit", gesture: str = "", by: str = "", check: Check | None = None,
     ) -> str:  # fmt: skip
-        """Change keys and the arrays beside the shot, all or nothing; the diff. Refused where the shot refuses what
-        would come out, and where the file is not at that revision any more."""
+        """Change keys and the arrays beside the shot, all or nothing; the diff. Refused where the shot, or `check`,
+        refuses what would come out, and where the file is not at that revision any more."""
         with self._guard:
             self._check(revision)
             if self.problems:
@@ -129,7 +131,7 @@ class EditedShot:
             if after == before and not wanted:
                 return ""
             there = {name: (self._arrays(name), data) for name, data in wanted.items()}
-            self._write(after, wanted)
+            self._write(after, wanted, check)
             self._note(_Step(about, gesture, before, after, there))
             self._redo.clear()
             self._moved_on(by, about)
@@ -222,7 +224,7 @@ class EditedShot:
         self._redo.clear()
         self._moved_on("", "the file was edited")
 
-    def _write(self, text: str, files: Files) -> None:
+    def _write(self, text: str, files: Files, check: Check | None = None) -> None:
         """Files beside the shot, then the text, if the shot it says can be run; else all is as it was."""
         earlier = {name: self._arrays(name) for name in files}
         try:
@@ -230,6 +232,8 @@ class EditedShot:
                 self._write_arrays(name, data)
             settings = settings_of(text, self.name)
             found = shot_or_stages_of(settings, self.source)
+            if check is not None:
+                check(found)
             if text != self.text:
                 self._write_text(text)
         except BaseException:

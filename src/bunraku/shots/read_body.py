@@ -42,6 +42,8 @@ class ReadBody:
     pins: tuple[Pin, ...]
     velocity: Points | None
     """(n, 3) [m/s] on the first frame; None: as paths begin, else none"""
+    parts: Parts
+    """for reading more keys"""
 
     @property
     def name(self) -> str:
@@ -84,7 +86,8 @@ def read_body(
         )
         for k, one in enumerate(table.pins)
     ]
-    return ReadBody(filled, table, cage, _there(keys), _there(paths), _there(pins), _velocity(table, parts, place))
+    velocity = _velocity(table, parts, place)
+    return ReadBody(filled, table, cage, _there(keys), _there(paths), _there(pins), velocity, parts)
 
 
 def _velocity(table: BodyObject, parts: Parts, place: Place) -> Points | None:

@@ -6,8 +6,8 @@ of a body keys can be tried that the file does not say yet.
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,7 @@ from .prepare import prepare
 from .prepare_shell import PreparedShell
 from .prepared import Prepared
 from .shot import Shot
+from .spec import ObjectTable
 from .tried_keys import Tried, TriedPlan, tried_keys
 
 _POSES = 12
@@ -46,7 +47,7 @@ class Part:
     vertices: Integers
     """(v,) of the surface"""
     middle: tuple[float, ...]
-    """(3,) [m] in the world at rest: what turns about, and what is moved"""
+    """(3,) [m] at rest: what turns about, and what is moved"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,6 @@ class Sketch:
     prepared: Prepared
     keys: Tried | None
     """of a body or a plan: what its keys make of it"""
-    guard: threading.RLock = field(default_factory=threading.RLock)
 
     @staticmethod
     def of(shot: Shot, name: str) -> Sketch:
@@ -102,12 +102,12 @@ class Sketch:
         """(n,) [m²] a third of the faces around each vertex."""
         return vertex_areas(self.mesh.rest, self.mesh.faces)
 
-    def points(self, k: int) -> Points:
-        """(n, 3) [m] on a frame, counted from the first of `numbers`."""
-        with self.guard:
-            if isinstance(self.keys, TriedPlan):
-                return self.keys.points(float(self.numbers[k]))
-            return self._told(k)
+    def points(self, k: int, keys: Tried | None = None) -> Points:
+        """(n, 3) [m] on a frame, counted from the first of `numbers`; with other keys than the file's where given."""
+        tried = keys or self.keys
+        if isinstance(tried, TriedPlan):
+            return tried.points(float(self.numbers[k]))
+        return self._told(k)
 
     def _told(self, k: int) -> Points:
         p = self.prepared
@@ -130,10 +130,25 @@ class Sketch:
         count = self.mesh.point_count
         return Painted.of(self.table.labels, count, place) or Painted((), np.full(count, NONE))
 
+    @property
+    def obeyed(self) -> bool:
+        """Of a shell: whether the painted regions are what obeys the guide."""
+        table = self.table
+        painted = isinstance(table, ObjectTable) and table.labels is not None
+        return painted and table.track.method == "painted" and table.track.regions is None
+
+    @cached_property
+    def stamp(self) -> str:
+        """Another where regions, painted or not, have other vertices or names."""
+        found = hashlib.sha256(repr(self.painted.names).encode())
+        for array in (self.painted.of_vertex, *(part.vertices for part in self.parts)):
+            found.update(array.tobytes())
+        return found.hexdigest()[:16]
+
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The regions the shot defines on the object, by name."""
-        p, place = self.prepared, Place("", self.prepared.shot.place.folder)
+        place = Place("", self.prepared.shot.place.folder)
         found = []
         for name in self.table.regions:
             if self.keys is not None:
@@ -142,7 +157,7 @@ class Sketch:
             else:
                 vertices = self._vertices(name, place)
                 middle = self.mesh.rest[vertices].mean(axis=0) if len(vertices) else np.zeros(3)
-            found.append(Part(name, vertices, tuple((middle + p.origin).tolist())))
+            found.append(Part(name, vertices, tuple(middle.tolist())))
         return tuple(found)
 
     def _vertices(self, name: str, place: Place) -> Integers:
@@ -178,10 +193,7 @@ class Sketch:
             count = int(np.clip(round(float(face_areas(mesh.rest, mesh.faces[faces]).sum()) / scale**2), few, many))
         assert count is not None
         found = cluster_faces(self._poses(seed), mesh.faces[faces], count, compactness=compactness, seed=seed)
-        labels = np.full(len(mesh.faces), NONE)
-        labels[faces] = found.labels
-        of_vertex = vertex_labels(mesh, labels, "clusters")
-        return of_vertex if within is None else np.where(within, of_vertex, NONE)
+        return vertex_labels(TriMesh(mesh.rest, mesh.faces[faces]), found.labels, "clusters")
 
     def _poses(self, seed: int) -> Array:
         """(s, n, 3) of the guide, some of them; of what has none the rest shape."""

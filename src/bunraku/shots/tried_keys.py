@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from bunraku.contracts import Array, Points
+from bunraku.direction.plan import Chain
 from bunraku.io import ContentCache
 
 from .body_parts import Parts
@@ -20,6 +21,7 @@ from .plan_spec import PLANNED
 from .prepare_body import PreparedBody
 from .prepare_plan import PreparedPlan
 from .prepared import Prepared
+from .read_body import ReadBody
 from .read_plan import Reading, ReadPlan
 from .region_names import refuse_unknown_regions
 from .tables import Table
@@ -42,16 +44,23 @@ class KeyMet:
     unit: str
 
 
+@dataclass(frozen=True, eq=False)
 class TriedPlan:
-    """A plan whose keys are played with. What cannot be planned is refused and changes nothing."""
+    """A plan whose keys are played with."""
 
-    def __init__(self, prepared: PreparedPlan, name: str) -> None:
-        p = prepared
-        self.read: ReadPlan = next(one for one in p.plans if one.name == name)
-        store = ContentCache(p.shot.output.folder / BODIES, keeping=False)
-        self._reading = Reading(p.shot, self.read.rate, p.origin, store, None)
-        self._given = p.shot.settings(p.shot.place.folder)["object"][name]
-        self._place = p.shot.place.at("object").at(name)
+    read: ReadPlan
+    _reading: Reading
+    _given: Mapping[str, Any]
+    """its table as a file says it"""
+    _place: Place
+
+    @staticmethod
+    def of(prepared: PreparedPlan, name: str) -> TriedPlan:
+        """As the file says it."""
+        shot, read = prepared.shot, next(one for one in prepared.plans if one.name == name)
+        store = ContentCache(shot.output.folder / BODIES, keeping=False)
+        reading = Reading(shot, read.rate, prepared.origin, store, None)
+        return TriedPlan(read, reading, *_said(prepared, name))
 
     @property
     def parts(self) -> Parts:
@@ -63,8 +72,9 @@ class TriedPlan:
         planned = self.read.planned(frame)
         return self.read.cage.points(planned.motion.points(planned.since(0.0)))
 
-    def attempt(self, told: Any) -> None:
-        """Plan the motion of these keys: what the object would say under 'keys', or under 'phases'."""
+    def attempt(self, told: Any) -> TriedPlan:
+        """With other keys, what the object would say under 'keys', or under 'phases'; planned from where the motion
+        is."""
         table, place = self.read.table, replace(self._place, findings=[])
         kind = "phases" if table.phases else "keys"
         found = PLANNED[kind].read(told, place.at(kind))
@@ -73,7 +83,7 @@ class TriedPlan:
         again = self._reading.again(self.read, replace(table, **{kind: found}), place)
         place.raise_all()
         assert again is not None
-        self.read = again
+        return replace(self, read=again)
 
     @property
     def met(self) -> list[KeyMet]:
@@ -81,18 +91,30 @@ class TriedPlan:
         return [KeyMet(one["where"], one["met"], one["missed"], one["unit"]) for one in key_facts(self.read)]
 
     @property
+    def begins(self) -> tuple[float, ...]:
+        """The frame on which each motion begins."""
+        begin, motion = self.read.table.begin or 0.0, self.read.motion
+        times = motion.begins[:-1] if isinstance(motion, Chain) else np.zeros(1)
+        return tuple((begin + times * self.read.rate).tolist())
+
+    @property
     def warnings(self) -> list[str]:
         """What is to be said of the search."""
         return list(warnings_of(self.read))
 
 
+@dataclass(frozen=True, eq=False)
 class TriedPoses:
     """Key shapes and paths of a body that is steered."""
 
-    def __init__(self, prepared: PreparedBody, name: str) -> None:
-        self.read = next(one for one in prepared.bodies if one.name == name)
-        self._given = prepared.shot.settings(prepared.shot.place.folder)["object"][name]
-        self._place = prepared.shot.place.at("object").at(name)
+    read: ReadBody
+    _given: Mapping[str, Any]
+    _place: Place
+
+    @staticmethod
+    def of(prepared: PreparedBody, name: str) -> TriedPoses:
+        """As the file says it."""
+        return TriedPoses(next(one for one in prepared.bodies if one.name == name), *_said(prepared, name))
 
     @property
     def parts(self) -> Parts:
@@ -133,8 +155,14 @@ Tried = TriedPlan | TriedPoses
 def tried_keys(prepared: Prepared, name: str) -> Tried | None:
     """Of the object of that name; None where keys are not what directs it."""
     if isinstance(prepared, PreparedPlan):
-        return TriedPlan(prepared, name)
-    return TriedPoses(prepared, name) if isinstance(prepared, PreparedBody) else None
+        return TriedPlan.of(prepared, name)
+    return TriedPoses.of(prepared, name) if isinstance(prepared, PreparedBody) else None
+
+
+def _said(prepared: Prepared, name: str) -> tuple[Mapping[str, Any], Place]:
+    """What the file says of an object, and where."""
+    shot = prepared.shot
+    return shot.settings(shot.place.folder)["object"][name], shot.place.at("object").at(name)
 
 
 def _built(make: Callable[[], _Made], place: Place) -> _Made:

@@ -8,8 +8,9 @@ Plain facts travel as JSON, one message a reply. Numbers by vertex travel in a *
 Arrays are little-endian and go row by row. An array of type "u2" whose `low` and `high` are given holds shares: in
 column c its value v stands for low[c] + v / 65535 · (high[c] − low[c]).
 
-`typescript.py` makes the client's types from this file. Annotations are those it knows: str, int, float, bool, None,
-Literal, tuple[T, ...], other messages, unions of these, and Any for whatever JSON can say.
+`typescript.py` makes the client's types from this file, and from `sketch_messages.py`, which goes on with what is
+painted and posed. Annotations are those it knows: str, int, float, bool, None, Literal, tuple[T, ...], other messages,
+unions of these, and Any for whatever JSON can say.
 """
 
 from __future__ import annotations

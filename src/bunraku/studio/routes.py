@@ -25,6 +25,7 @@ from .messages import Cancelled, Curve, Difference, MovieBegun, News, Opened, Ov
 from .parcels import Piece, parcel, shares
 from .replies import Reply, Route, Waiting, route, told
 from .runs import Runs
+from .sketches import Sketches
 
 _log = logging.getLogger(__name__)
 _MOST_FRAMES = 256  # of one parcel
@@ -69,6 +70,7 @@ class Studio:
             route("GET", r"/movies/([\w-]{1,40})", "", self._end_film),
             route("POST", r"/movies/([\w-]{1,40})/cancel", "", self._leave_film),
             *(() if self.desk is None else self.desk.routes()),
+            *(() if self.desk is None else Sketches(self.desk.shot, self.desk.sheet).routes()),
         )
 
     def route(self, method: str, path: str, query: Mapping[str, str]) -> tuple[int, Callable[[bytes], Reply]]:

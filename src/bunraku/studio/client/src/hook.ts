@@ -1,6 +1,7 @@
 /** `window.bunraku`: what tests wait for. */
 
-import type { Desk } from "./direct/desk";
+import type { Directing } from "./direct/index";
+import type { Sketched, Trial } from "./direct/sketch";
 import type { Notice } from "./notice";
 import type { Session } from "./session";
 
@@ -30,9 +31,18 @@ export interface Hook {
   readonly sending: boolean;
   /** [ms] from the last edit's being sent until its answer was shown */
   readonly lastEdit: number;
+  /** what is painted or posed; null where nothing is */
+  readonly sketched: Sketched | null;
+  /** [ms] that dabs of the brush took */
+  readonly dabs: readonly number[];
+  /** [ms] from the pointer's being somewhere until what it painted there was drawn */
+  readonly waits: readonly number[];
+  /** where the gizmo is in the picture, in shares of it */
+  readonly handle: readonly [number, number] | null;
+  readonly trials: readonly Trial[];
 }
 
-export function offerHook(session: Session, notice: Notice, desk: () => Desk | null): void {
+export function offerHook(session: Session, notice: Notice, directing: () => Directing | null): void {
   let pictures = 0;
   session.on("drawn", () => pictures++);
   const hook: Hook = {
@@ -50,10 +60,15 @@ export function offerHook(session: Session, notice: Notice, desk: () => Desk | n
     get look() { return session.look; },
     get camera() { return session.orbit.at; },
     get takes() { return session.takes.map(({ state, ready }) => ({ state, ready })); },
-    get revision() { return desk()?.sheet?.revision ?? 0; },
-    get running() { return desk()?.news?.running ?? false; },
-    get sending() { return desk()?.busy ?? false; },
-    get lastEdit() { return desk()?.lastEdit ?? 0; },
+    get revision() { return directing()?.desk.sheet?.revision ?? 0; },
+    get running() { return directing()?.desk.news?.running ?? false; },
+    get sending() { return directing()?.desk.busy ?? false; },
+    get lastEdit() { return directing()?.desk.lastEdit ?? 0; },
+    get sketched() { return directing()?.sketch.state ?? null; },
+    get dabs() { return directing()?.painting.brush.spent ?? []; },
+    get waits() { return directing()?.painting.brush.waits ?? []; },
+    get handle() { return directing()?.posing.gizmo.where ?? null; },
+    get trials() { return directing()?.sketch.trials ?? []; },
   };
   Reflect.set(window, "bunraku", hook);
 }

@@ -34,7 +34,7 @@ function begin(): void {
   followTheme(session);
   listenToKeys(session, say);
   let directing: Directing | null = null;
-  offerHook(session, notice, () => directing?.desk ?? null);
+  offerHook(session, notice, () => directing);
   const reader = new NewsReader(session, () => notice.back());
 
   const reopen = async (): Promise<void> => {
@@ -46,7 +46,7 @@ function begin(): void {
   const start = async (): Promise<void> => {
     await reopen();
     if (session.directed !== "") {
-      directing ??= direct({ session, panel, stage, tracks: dock.tracks, say, reopen });
+      directing ??= direct({ session, panel, stage, canvas, tracks: dock.tracks, say, reopen });
       await directing.desk.open();
       document.title = `${session.directed} – bunraku`;
     }

@@ -296,3 +296,145 @@ export interface ShotNews {
 export interface Refused {
   readonly error: string;
 }
+
+/** A region that the shot defines on an object. */
+export interface SketchPart {
+  readonly name: string;
+  /** how many it has; which is in the mesh's parcel, under 'part/K' */
+  readonly vertices: number;
+  /** (3,) [m] at rest: what keys turn about */
+  readonly middle: readonly number[];
+}
+
+/** How a key of a plan is met. */
+export interface KeyMet {
+  /** 'keys[0]' */
+  readonly where: string;
+  readonly met: boolean;
+  readonly missed: number;
+  readonly unit: string;
+}
+
+/**
+ * GET /sketch?object=coat: an object as it is directed, nothing run.
+ *
+ * GET /sketch/mesh?object=coat is a parcel of one entry: faces (f, 3) u4, label (n,) i4 (places in `names`, −1 none),
+ * area (n,) f4 [m²], and part/K (v,) u4, the vertices of the K-th of `parts`.
+ * GET /sketch/frames?object=&from=&count=&tab= is a parcel of points (n, 3) of shares, a frame each; where that tab
+ * tries keys, of these.
+ * GET /sketch/images?object=&axis=0&tolerance=0.001 has image (n,) i4, the mirror image of each vertex or −1.
+ */
+export interface SketchSheet {
+  readonly revision: number;
+  readonly object: string;
+  readonly role: string;
+  readonly vertices: number;
+  readonly faces: number;
+  readonly frames: readonly number[];
+  /** [frames/s] */
+  readonly rate: number;
+  readonly centre: readonly number[];
+  /** [m] of a ball about the centre that holds all of it over the shot */
+  readonly radius: number;
+  /** (3,) [m] in the world of where coordinates are counted from */
+  readonly origin: readonly number[];
+  /** of the regions that are painted */
+  readonly names: readonly string[];
+  /** of a shell: whether they are what obeys the guide */
+  readonly obeyed: boolean;
+  /** another where regions, painted or not, have other vertices */
+  readonly paint: string;
+  readonly parts: readonly SketchPart[];
+  /** what directs it in time: keys of a plan, phases with keys, key shapes of a body; '' for none of these */
+  readonly kind: "keys" | "phases" | "shapes" | "";
+  /** the list under keys, or phases, as the file says it */
+  readonly keys: unknown;
+  /** the frame on which each phase begins */
+  readonly begins: readonly number[];
+  /** of a body, the list under path */
+  readonly paths: unknown;
+  readonly met: readonly KeyMet[];
+  /** what is to be said of a plan's search */
+  readonly sentences: readonly string[];
+}
+
+/**
+ * POST /sketch/keys: keys, or phases, of a plan that the file does not say. Answered with a parcel: points (n, 3)
+ * of shares on a frame, and met (k, 2) f4, whether each key is and by how much not.
+ */
+export interface KeysTried {
+  readonly object: string;
+  readonly revision: number;
+  readonly keys: unknown;
+  /** its place among the sheet's frames */
+  readonly frame: number;
+  readonly tab: string;
+}
+
+/**
+ * POST /sketch/shape: a key of a body, answered with a parcel of points (n, 3) of shares. POST /sketch/path: a path
+ * of it, answered with curve (m, 3) f4 [m].
+ */
+export interface ShapeTried {
+  readonly object: string;
+  readonly revision: number;
+  readonly told: unknown;
+}
+
+/** Vertices that follow each other and have one label. */
+export interface LabelRun {
+  readonly label: number;
+  readonly count: number;
+}
+
+/** POST /sketch/pieces: which connected piece each vertex whose label is not −1 is in: label (n,) i4. */
+export interface PiecesWanted {
+  readonly object: string;
+  readonly runs: readonly LabelRun[];
+}
+
+/**
+ * POST /sketch/clusters: regions that follow the guide, label (n,) i4; so many or of a size [m], of what has a
+ * label in `runs`, of everything where that is empty.
+ */
+export interface ClustersWanted {
+  readonly object: string;
+  readonly count: number | null;
+  readonly scale: number | null;
+  readonly compactness: number;
+  readonly seed: number;
+  readonly runs: readonly LabelRun[];
+}
+
+/** A painted region that has another name. */
+export interface Renamed {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** POST /sketch/labels: what is painted is written beside the shot, which names it. Answered with Edited. */
+export interface PaintedLabels {
+  readonly revision: number;
+  readonly object: string;
+  readonly names: readonly string[];
+  /** of all vertices, by their number */
+  readonly runs: readonly LabelRun[];
+  readonly renamed: readonly Renamed[];
+  /** of a shell: whether these regions are what obeys the guide; None: as it is */
+  readonly obeyed: boolean | null;
+  readonly about: string;
+  readonly tab: string;
+}
+
+/**
+ * POST /sketch/edit: an edit of one object, refused as well where the object could not be made any more: a key out
+ * of time, say, or of a region that is fixed. Answered with Edited.
+ */
+export interface ObjectEdit {
+  readonly revision: number;
+  readonly object: string;
+  readonly changes: readonly Change[];
+  readonly about: string;
+  readonly gesture: string;
+  readonly tab: string;
+}

@@ -18,8 +18,8 @@ const MEANT: Record<State, string> = {
 
 export interface Panel {
   readonly root: HTMLElement;
-  /** Adds a page behind the others, or as the first, which is then shown. */
-  addPage(name: string, page: HTMLElement, first?: boolean): void;
+  /** Adds a page behind the others, or as the first, which is then shown; `seen` is told when it is, and is not any more. */
+  addPage(name: string, page: HTMLElement, first?: boolean, seen?: (on: boolean) => void): void;
 }
 
 export function makePanel(session: Session): Panel {
@@ -124,12 +124,13 @@ function pages(session: Session): Panel {
   const tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "About the take" });
   const body = el("div", { class: "page", role: "tabpanel", id: "page", tabIndex: 0 });
   const all = (): HTMLButtonElement[] => [...tabs.querySelectorAll("button")];
-  const addPage = (name: string, page: HTMLElement, first = false): void => {
+  let leave = (): void => undefined;
+  const addPage = (name: string, page: HTMLElement, first = false, seen?: (on: boolean) => void): void => {
     const tab = el("button", { type: "button", role: "tab", "aria-controls": "page" }, name);
-    tab.addEventListener("click", () => select(tab, page));
+    tab.addEventListener("click", () => select(tab, page, seen));
     if (first) tabs.prepend(tab);
     else tabs.append(tab);
-    if (first || all().length === 1) select(tab, page);
+    if (first || all().length === 1) select(tab, page, seen);
     else mark(tabs.querySelector<HTMLElement>('[aria-selected="true"]') ?? tab);
   };
   const mark = (chosen: HTMLElement): void => {
@@ -138,9 +139,12 @@ function pages(session: Session): Panel {
       each.tabIndex = each === chosen ? 0 : -1;
     }
   };
-  const select = (tab: HTMLElement, page: HTMLElement): void => {
+  const select = (tab: HTMLElement, page: HTMLElement, seen?: (on: boolean) => void): void => {
     mark(tab);
+    leave();
+    leave = () => seen?.(false);
     body.replaceChildren(page);
+    seen?.(true);
     body.setAttribute("aria-label", tab.textContent ?? "");
   };
   tabs.addEventListener("keydown", (event) => {

@@ -12,9 +12,8 @@ export interface Told {
 }
 
 interface Waiting {
-  readonly changes: readonly Change[];
-  readonly about: string;
-  readonly told: Told;
+  readonly gesture: string;
+  readonly ask: (revision: number) => Promise<Edited>;
   readonly done: (edited: Edited | null) => void;
 }
 
@@ -30,7 +29,8 @@ export class Desk {
   object: Path | null = null;
   /** [ms] from the last edit's being sent until its answer was shown */
   lastEdit = 0;
-  private readonly tab = crypto.randomUUID();
+  /** the name of this page among those that change the shot */
+  readonly tab: string = crypto.randomUUID();
   private readonly listeners: (() => void)[] = [];
   private readonly queue: Waiting[] = [];
   private sending = false;
@@ -66,13 +66,20 @@ export class Desk {
 
   /** Changes keys; null where that was refused, which is said. Of the edits of a gesture that wait only the newest goes. */
   edit(changes: readonly Change[], about: string, told: Told = {}): Promise<Edited | null> {
+    const { gesture = "", files = [] } = told;
+    const ask = (revision: number): Promise<Edited> => api.editShot({ revision, changes, files, about, gesture, tab: this.tab });
+    return this.change(ask, files.length === 0 ? gesture : "");
+  }
+
+  /** As `edit`, of whatever else changes the shot of a revision. */
+  change(ask: (revision: number) => Promise<Edited>, gesture = ""): Promise<Edited | null> {
     return new Promise((done) => {
       const last = this.queue.at(-1);
-      if (last !== undefined && told.gesture && last.told.gesture === told.gesture && told.files === undefined) {
+      if (last !== undefined && gesture !== "" && last.gesture === gesture) {
         this.queue.pop();
         last.done(null);
       }
-      this.queue.push({ changes, about, told, done });
+      this.queue.push({ gesture, ask, done });
       void this.send();
     });
   }
@@ -134,12 +141,10 @@ export class Desk {
     this.sending = false;
   }
 
-  private async sendOne({ changes, about, told }: Waiting): Promise<Edited | null> {
+  private async sendOne({ ask }: Waiting): Promise<Edited | null> {
     const begun = performance.now();
     try {
-      const edited = await api.editShot({
-        revision: this.sheet?.revision ?? 0, changes, files: told.files ?? [], about, gesture: told.gesture ?? "", tab: this.tab,
-      });
+      const edited = await ask(this.sheet?.revision ?? 0);
       this.show(edited.sheet);
       this.lastEdit = performance.now() - begun;
       return edited;

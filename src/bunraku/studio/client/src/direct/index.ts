@@ -8,17 +8,24 @@ import type { Session } from "../session";
 import { Desk } from "./desk";
 import { changesPage } from "./diff";
 import { KeyLane } from "./lane";
+import { KeysPage } from "./keyspage";
 import { directPage } from "./page";
+import { PaintPage } from "./paintpage";
+import { Sketch } from "./sketch";
 
 export interface Directing {
   readonly desk: Desk;
   readonly lane: KeyLane;
+  readonly sketch: Sketch;
+  readonly painting: PaintPage;
+  readonly posing: KeysPage;
 }
 
 export interface Around {
   readonly session: Session;
   readonly panel: Panel;
   readonly stage: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
   /** where lanes under the time line go */
   readonly tracks: HTMLElement;
   say(text: string): void;
@@ -26,7 +33,7 @@ export interface Around {
   reopen(): Promise<void>;
 }
 
-export function direct({ session, panel, stage, tracks, say, reopen }: Around): Directing {
+export function direct({ session, panel, stage, canvas, tracks, say, reopen }: Around): Directing {
   const arrived = async (take: number, mine: boolean): Promise<void> => {
     try {
       const first = session.takes.length === 0;
@@ -46,16 +53,40 @@ export function direct({ session, panel, stage, tracks, say, reopen }: Around): 
   document.body.classList.add("directing");
   panel.addPage("Changes", changesPage(desk));
   panel.addPage("Direct", directPage({ session, desk, openKeys }), true);
+  const sketch = new Sketch(session, desk);
+  const painting = new PaintPage(sketch, canvas, say), posing = new KeysPage(sketch);
+  stage.append(painting.brush.ring);
+  session.on("drawn", () => painting.brush.drawn());
+  tracks.append(posing.lane.root);
+  panel.addPage("Paint", painting.root, false, (on) => {
+    sketch.show(on);
+    session.tool = on ? painting.brush : null;
+    painting.brush.hover(null);
+    painting.seen(on);
+  });
+  panel.addPage("Keys", posing.root, false, (on) => {
+    sketch.show(on);
+    session.tool = on ? posing.gizmo : null;
+    posing.seen(on);
+  });
   const hint = el("p", { class: "hint" }, "No take yet: Run makes the first one.");
   stage.append(hint);
   const hide = (): void => {
-    hint.hidden = session.takes.length > 0;
-    document.body.classList.toggle("no-takes", session.takes.length === 0);
+    hint.hidden = session.takes.length > 0 || session.guest !== null;
+    document.body.classList.toggle("no-takes", session.takes.length === 0 && session.guest === null);
   };
   session.on("takes", hide);
   hide();
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
+    if (typing || event.altKey || document.querySelector("dialog[open]") !== null) return;
+    const page = painting.root.isConnected ? painting : posing.root.isConnected ? posing : null;
+    if (page === null || !page.key(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
   listen(desk);
-  return { desk, lane };
+  return { desk, lane, sketch, painting, posing };
 }
 
 function listen(desk: Desk): void {
