@@ -84,6 +84,11 @@ export class Gizmo implements Tool {
     this.session.invalidate();
   }
 
+  /** How many points the line has that is drawn. */
+  get drawn(): number {
+    return this.curve.visible ? (this.curve.geometry.getAttribute("position")?.count ?? 0) : 0;
+  }
+
   /** In the picture, in shares of it; null while nothing is held. */
   get where(): readonly [number, number] | null {
     if (this.scene === null || this.controls.object === undefined) return null;

@@ -31,6 +31,7 @@ export class KeysPage {
   private readonly region = el("select", { "aria-label": "Region of the new key" });
   private readonly frame = el("input", { type: "text", inputMode: "numeric", class: "number", "aria-label": "Frame of the key" });
   private readonly numbers = ["x", "y", "z"].map((axis) => el("input", { type: "text", inputMode: "decimal", class: "number", "aria-label": `Move along ${axis} [m]` }));
+  private readonly placed = el("span");
   private readonly modes = new Map<GizmoMode, HTMLButtonElement>();
   private readonly adding: HTMLElement;
   private readonly held: HTMLElement;
@@ -56,12 +57,13 @@ export class KeysPage {
         return each;
       })),
       el("label", { class: "row" }, "Frame", this.frame),
-      el("label", { class: "row" }, "Moved", ...this.numbers));
+      el("label", { class: "row" }, this.placed, ...this.numbers));
     this.root.append(this.about, this.list, this.held, this.adding, this.met);
     this.frame.addEventListener("change", () => this.typedFrame());
     for (const field of this.numbers) field.addEventListener("change", () => this.typedMove());
     this.setMode("translate");
     sketch.on(() => this.show());
+    sketch.session.on("buffered", () => this.drawWay());
   }
 
   /** Whether the page is seen. */
@@ -161,6 +163,8 @@ export class KeysPage {
   }
 
   private showNumbers(handle: Handle, { move }: Pose): void {
+    this.placed.textContent = handle.kind === "point" ? "Place" : "Moved";
+    for (const [mode, each] of this.modes) each.disabled = handle.kind === "point" && mode !== "translate";
     if (document.activeElement !== this.frame) this.frame.value = frameText(handle.frame);
     this.numbers.forEach((field, c) => {
       if (document.activeElement !== field) field.value = String(Number(move[c]!.toFixed(4)));
@@ -272,8 +276,20 @@ export class KeysPage {
     const sheet = this.sketch.sheet;
     const paths = Array.isArray(sheet?.paths) ? (sheet.paths as Json[]) : [];
     const which = handle?.list === "path" ? handle : this.handles.find(({ list }) => list === "path");
-    if (which === undefined || paths.length === 0) this.gizmo.draw(new Float32Array(0), new Float32Array(0));
-    else await this.tryPath(which, paths);
+    if (which !== undefined && paths.length > 0) return this.tryPath(which, paths);
+    this.gizmo.draw(new Float32Array(0), new Float32Array(0));
+    this.drawWay();
+  }
+
+  /** Of a plan: the way that the middle of the chosen key's region goes, once all frames are here. */
+  private drawWay(): void {
+    const { handle } = this, { sheet } = this.sketch;
+    const part = handle === null ? undefined : this.partOf(handle);
+    if (!this.on || sheet === null || part === undefined || (sheet.kind !== "keys" && sheet.kind !== "phases")) return;
+    const way = this.sketch.way(this.sketch.parts[sheet.parts.indexOf(part)]!);
+    if (way === null) return;
+    const dots = this.handles.filter(({ region }) => region === part.name).map(({ frame }) => 3 * sheet.frames.findIndex((one) => one >= frame - 1e-6));
+    this.gizmo.draw(way, Float32Array.from(dots.flatMap((k) => (k < 0 ? [] : [...way.subarray(k, k + 3)]))));
   }
 
   private drawCurve(curve: Float32Array, told: Json): void {

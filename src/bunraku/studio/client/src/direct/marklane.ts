@@ -10,9 +10,12 @@ export interface Mark {
   readonly id: string;
   readonly frame: number;
   readonly title: string;
-  /** which row it is in, from 0 */
+  /** whether it is a path's, which has a row of its own */
   readonly path: boolean;
 }
+
+/** [pixels] */
+const BESIDE = 8;
 
 export class MarkLane {
   readonly root: HTMLElement;
@@ -91,10 +94,17 @@ export class MarkLane {
   }
 
   private lay(): void {
+    const there = new Map<string, number>();
     for (const dot of this.plot.children) {
       const mark = this.marks.find(({ id }) => id === (dot as HTMLElement).dataset["id"]);
-      if (mark !== undefined) this.put(dot as HTMLElement, mark.frame);
+      if (mark === undefined) continue;
+      // Those of one frame lie beside each other, so that each can be taken.
+      const cell = `${mark.path} ${mark.frame}`, before = there.get(cell) ?? 0;
+      there.set(cell, before + 1);
+      (dot as HTMLElement).style.translate = `${BESIDE * before}px`;
+      this.put(dot as HTMLElement, mark.frame);
     }
+    this.root.classList.toggle("tall", this.marks.some(({ path }) => path));
   }
 
   private put(dot: HTMLElement, frame: number): void {

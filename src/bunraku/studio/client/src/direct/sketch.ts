@@ -41,6 +41,8 @@ export class Sketch {
   /** whether what the shot says now is about to be known from elsewhere */
   holding = false;
   private wanted = false;
+  /** frame number on which it was left */
+  private frame: number | null = null;
   private loading = 0;
   private loaded = "";
   private next: { keys: unknown; show: (bytes: ArrayBuffer) => void } | null = null;
@@ -89,7 +91,18 @@ export class Sketch {
     if (this.wanted === on) return;
     this.wanted = on;
     if (on) void this.follow();
-    else this.session.invite(null);
+    else if (this.session.guest !== null) {
+      this.frame = this.session.frameNumber;
+      window.setTimeout(() => { if (!this.wanted) this.session.invite(null); }); // unless another page shows it, too
+    }
+  }
+
+  /** Shows what was made, on the frame it was left on. */
+  private invite(): void {
+    const { session, frame } = this;
+    session.invite(this.guest);
+    if (frame !== null) session.player.seek(session.shot.at(frame));
+    this.frame = null;
   }
 
   /** In step with the shot and the object that is chosen. */
@@ -104,7 +117,7 @@ export class Sketch {
       return;
     }
     if (this.sheet?.object === object && this.sheet.revision === revision) {
-      if (this.guest !== null && this.session.guest === null) this.session.invite(this.guest);
+      if (this.guest !== null && this.session.guest === null) this.invite();
       return;
     }
     const turn = ++this.loading;
@@ -141,7 +154,7 @@ export class Sketch {
       this.session.invalidate();
     });
     actor.relabel(Array.from(actor.label!.keys()));
-    this.session.invite(this.guest);
+    this.invite();
     if (first) this.session.frameAll(before === null);
   }
 
@@ -209,6 +222,24 @@ export class Sketch {
       },
     };
     void this.pump((wanted) => api.tryShape({ ...this.place, told: wanted }));
+  }
+
+  /** Where the middle of some vertices goes, (t, 3) frame by frame; null until all frames are here. */
+  way(vertices: Uint32Array): Float32Array | null {
+    const { guest } = this;
+    const count = guest?.take.frames.length ?? 0;
+    if (guest === null || vertices.length === 0) return null;
+    const way = new Float32Array(3 * count);
+    for (let k = 0; k < count; k++) {
+      const points = guest.frames.get(k)?.arrays.get("points");
+      if (points === undefined || points.low === null || points.high === null) return null;
+      for (let c = 0; c < 3; c++) {
+        let sum = 0;
+        for (const v of vertices) sum += points.data[3 * v + c]!;
+        way[3 * k + c] = points.low[c]! + ((points.high[c]! - points.low[c]!) * sum) / vertices.length / 65535;
+      }
+    }
+    return way;
   }
 
   get place(): { object: string; revision: number } {
