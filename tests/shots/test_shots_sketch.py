@@ -127,6 +127,26 @@ def test_a_chain_is_tried_whole(folder: Path) -> None:
     assert one.points(end, after)[:, 0].mean() > one.points(end)[:, 0].mean() + 0.05
 
 
+def test_phases_before_the_one_that_is_another_keep_their_motions(folder: Path) -> None:
+    one = Sketch.of(chained(folder), "bar")
+    further = [HOP[0], HOP[1], {**HOP[2], "keys": [{"frame": 6, "region": "head", "move": [0.1, 0.0, 0.0]}]}]
+    after = tried(one).attempt(further)
+    assert after.read.motions[:2] == tried(one).read.motions[:2]
+    asked = Sketch.of(chained(folder, phases=further), "bar")
+    assert np.array_equal(one.points(len(one.numbers) - 7, after), asked.points(len(one.numbers) - 7))
+
+
+def test_no_more_phases_are_tried_than_are_seen(folder: Path) -> None:
+    one = Sketch.of(chained(folder), "bar")
+    faster = [{**HOP[0], "keys": [{"frame": 12, "velocity": [0.8, 1.5, 0.0]}]}, *HOP[1:]]
+    first = tried(one).attempt(faster, tried(one).until(8.0))
+    whole = tried(one).attempt(faster)
+    assert [len(found.read.motions) for found in (first, whole)] == [1, 3]
+    assert np.array_equal(one.points(7, first), one.points(7, whole))
+    assert len(first.attempt(HOP, tried(one).until(20.0)).read.motions) == 2
+    assert np.array_equal(one.points(7, first.attempt(HOP)), one.points(7))
+
+
 def test_a_key_shape_is_posed_by_its_grips(steered: Sketch) -> None:
     grips = [{"region": "foot"}, {"region": "head", "move": [0.0, -0.2, 0.0]}]
     shape = posing(steered).posed({"frame": 5, "grips": grips})

@@ -112,9 +112,11 @@ class Reading:
         motion, told = made
         return ReadPlan(filled, table, parts.cage, motion, told, parts, given, self.rate)
 
-    def again(self, read: ReadPlan, table: PlanObject, place: Place) -> ReadPlan | None:
-        """The same body with other keys in its table, from where its motion was; None after a refusal."""
+    def again(self, read: ReadPlan, table: PlanObject, place: Place, kept: int = 0) -> ReadPlan | None:
+        """The same body with other keys in its table, from where its motion was; None after a refusal. So many of the
+        first phases are as they were."""
         before, given = len(place.findings), {**read.given, "before": read.motion}
+        given |= {"kept": kept} if table.phases else {}
         made = (self._chained if table.phases else self._single)(read.parts, table, given, place)
         if made is None or len(place.findings) > before:
             return None

@@ -17,7 +17,7 @@ from .body_spec import KeyTable, PathTable
 from .filling import BODIES, tried
 from .findings import Place
 from .plan_sentences import key_facts, warnings_of
-from .plan_spec import PLANNED
+from .plan_spec import PLANNED, PhaseTable
 from .prepare_body import PreparedBody
 from .prepare_plan import PreparedPlan
 from .prepared import Prepared
@@ -72,18 +72,32 @@ class TriedPlan:
         planned = self.read.planned(frame)
         return self.read.cage.points(planned.motion.points(planned.since(0.0)))
 
-    def attempt(self, told: Any) -> TriedPlan:
+    def attempt(self, told: Any, upto: int | None = None) -> TriedPlan:
         """With other keys, what the object would say under 'keys', or under 'phases'; planned from where the motion
-        is."""
+        is. Of phases those before the first that is another keep their motions, and no more are planned than that one,
+        or the first `upto`: who drags a key sees one frame."""
         table, place = self.read.table, replace(self._place, findings=[])
         kind = "phases" if table.phases else "keys"
         found = PLANNED[kind].read(told, place.at(kind))
         refuse_unknown_regions({"regions": self._given.get("regions", {}), kind: told}, place)
         place.raise_all()
-        again = self._reading.again(self.read, replace(table, **{kind: found}), place)
+        assert found is not None
+        kept, found = (0, found) if kind == "keys" else self._shortened(found, upto)
+        again = self._reading.again(self.read, replace(table, **{kind: found}), place, kept)
         place.raise_all()
         assert again is not None
         return replace(self, read=again)
+
+    def _shortened(self, phases: tuple[PhaseTable, ...], upto: int | None) -> tuple[int, tuple[PhaseTable, ...]]:
+        """How many of the first phases are planned already, and those that are to be."""
+        before = self.read.table.phases
+        same = next((k for k, (one, was) in enumerate(zip(phases, before, strict=False)) if one != was), len(before))
+        same = min(same, len(phases))
+        return same, phases if upto is None else phases[: max(upto, same + 1)]
+
+    def until(self, frame: float) -> int:
+        """How many of the phases have begun by a frame."""
+        return max(sum(begin < frame + 1e-6 for begin in self.begins), 1)
 
     @property
     def met(self) -> list[KeyMet]:

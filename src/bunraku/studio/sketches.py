@@ -143,8 +143,9 @@ class Sketches:
         place, base = (one.name, wanted.tab[:80]), one.keys
         tried = self._tries.get(place)
         before = tried[1] if tried is not None and tried[0] == revision else base
+        upto = base.until(float(one.numbers[wanted.frame]))
         with several_threads(one.name):
-            after = _refusing(lambda: before.attempt(wanted.keys))
+            after = _refusing(lambda: before.attempt(wanted.keys, upto))
             points = one.points(wanted.frame, after)
         with self._guard:
             self._tries[place] = revision, after

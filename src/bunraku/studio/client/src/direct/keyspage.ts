@@ -114,6 +114,8 @@ export class KeysPage {
     if (this.handle === null) this.chosen = null;
     const active = this.on && shown && sheet !== null;
     this.lane.show(handles.map((handle) => ({ id: idOf(handle), frame: handle.frame, title: handle.title, path: handle.list === "path" })), this.chosen, active && handles.length > 0);
+    for (const part of [this.list, this.held, this.adding, this.met]) part.hidden = !active;
+    this.about.textContent = this.sketch.why;
     if (!active || actor === null) return;
     this.about.textContent = ABOUT[sheet.kind];
     this.list.replaceChildren(...handles.map((handle) => this.row(handle)));
@@ -200,7 +202,7 @@ export class KeysPage {
     const { handle, ahead } = this;
     this.gesture = "";
     this.ahead = null;
-    this.sketch.settle();
+    if (this.sketch.sheet?.kind !== "phases") this.sketch.settle(); // of a chain no more was planned than was seen
     if (handle !== null && ahead !== null) await this.write(handle.list, ahead, `${handle.title} on frame ${frameText(handle.frame)} posed`);
   }
 
@@ -301,7 +303,7 @@ export class KeysPage {
 
 const ABOUT: Record<string, string> = {
   keys: "Keys of a plan: the motion is planned anew while one is dragged.",
-  phases: "Keys of a chain of phases: it is planned anew while one is dragged, all of it, which may take a moment.",
+  phases: "Keys of a chain of phases: planned anew up to the frame that is seen while one is dragged, and whole when it is let go.",
   shapes: "Loose key shapes and paths of a body: the shape is shown as it is posed; a run makes the motion.",
   "": "Nothing directs this object by keys.",
 };

@@ -36,6 +36,7 @@ export class PaintPage {
     ...["no symmetry", "across x", "across y", "across z"].map((word, k) => el("option", { value: String(k - 1) }, word)));
   private readonly said = el("p", { class: "said", hidden: true });
   private readonly list = el("ul", { class: "regions" });
+  private readonly none = el("p", { class: "said why" });
   private readonly note = el("p", { class: "quiet" });
   private readonly obeyed = el("input", { type: "checkbox" });
   private readonly obeyedRow = el("label", {}, this.obeyed, "The guide is obeyed region by region: each keeps its size as scale");
@@ -78,6 +79,7 @@ export class PaintPage {
     this.symmetry.addEventListener("change", () => void this.mirror());
     this.obeyed.addEventListener("change", () => void this.keeper.save(this.obeyed.checked ? "regions obey" : "regions do not obey", this.obeyed.checked));
     this.root.append(
+      this.none,
       modes,
       el("label", { class: "row" }, "Radius", this.radius, this.radiusText),
       el("label", { class: "row" }, "Mirror", this.symmetry),
@@ -181,6 +183,7 @@ export class PaintPage {
   private show(): void {
     const { sheet, painting } = this.sketch;
     this.root.classList.toggle("without", sheet === null || painting === null);
+    this.none.textContent = this.sketch.why;
     if (sheet === null || painting === null) return;
     if (this.object !== sheet.object) {
       this.object = sheet.object;

@@ -86,6 +86,14 @@ export class Sketch {
     return path === null || path.length !== 2 || role === "obstacle" ? null : String(path[1]);
   }
 
+  /** Why nothing can be shown; "" where it can. */
+  get why(): string {
+    const { object } = this.desk;
+    if (this.object !== null || object === null) return "";
+    const staged = object.length !== 2;
+    return staged ? "Objects of stages cannot be painted or posed on the page yet: direct a shot of their own." : "An obstacle obeys nothing: choose another object on the page Direct.";
+  }
+
   /** Shows it instead of takes, or takes again. */
   show(on: boolean): void {
     if (this.wanted === on) return;
