@@ -36,7 +36,10 @@ MUST_NOT_KNOW = {
 DOORSTEP = ("bunraku.__version__", "bunraku.opening.on_demand")
 """what every room may take from the root"""
 
-HEAVY = {"pxr": 6, "PIL": 4, "imageio_ffmpeg": 1, "qdldl": 1, "ipctk": 1, "wildmeshing": 1, "pytetwild": 1, "dask": 2}
+HEAVY = {
+    "pxr": 6, "PIL": 4, "imageio_ffmpeg": 1, "qdldl": 1, "ipctk": 1, "wildmeshing": 1, "pytetwild": 1, "dask": 2,
+    "tomlkit": 1,
+}  # fmt: skip
 """package: in how many files it may be imported"""
 
 

@@ -28,14 +28,42 @@ class Studio:
     def __init__(self, page: Any, folder: Path) -> None:
         self.page, self.folder = page, folder
         self.complaints: list[str] = []
+        self.expected: tuple[str, ...] = ()
+        """parts of complaints of which a test knows: a browser complains of every answer that is no 200"""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: self._hear(said.text) if said.type == "error" else None)
+
+    def _hear(self, text: str) -> None:
+        if not any(part in text for part in self.expected):
+            self.complaints.append(text)
 
     def open(self, address: str) -> Studio:
         """Go there, and wait until the first frame is whole."""
         self.page.goto(address)
         self.until("bunraku.ready")
         return self
+
+    def direct(self, address: str, page: str) -> Studio:
+        """Go to a shot that is directed, and to one of its pages that show an object instead of takes."""
+        self.page.goto(address)
+        self.until("bunraku.revision > 0")
+        self.page.get_by_role("tab", name=page, exact=True).click()
+        self.until("bunraku.sketched !== null && bunraku.ready")
+        return self
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """A place of the views, from shares of them."""
+        box = self.page.locator(".stage canvas").first.bounding_box()
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    def drag(self, *places: tuple[float, float], steps: int = 6, button: str = "left") -> None:
+        """Press at the first of some shares of the views, go through the others, release."""
+        first, *others = [self.place(*one) for one in places]
+        self.page.mouse.move(*first)
+        self.page.mouse.down(button=button)
+        for one in others:
+            self.page.mouse.move(*one, steps=steps)
+        self.page.mouse.up(button=button)
 
     def says(self, expression: str) -> Any:
         """What an expression gives in the page; `bunraku` is the page's own hook."""
@@ -65,6 +93,10 @@ class Studio:
     def keep(self, name: str) -> Path:
         """A screenshot, once the picture rests."""
         self.until("bunraku.fine")
+        return self.keep_page(name)
+
+    def keep_page(self, name: str) -> Path:
+        """A screenshot as the page is now."""
         path = self.folder / f"{name}.png"
         self.page.screenshot(path=str(path))
         return path

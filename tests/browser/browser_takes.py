@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from bunraku import Animation
+from bunraku import Animation, TriMesh
 from bunraku.contracts import Faces, Points
 from bunraku.io import packed, read_arrays, write_animation
 from bunraku.scenes import box_mesh
@@ -63,6 +63,13 @@ def make_large(small: Path, folder: Path, side: int, frames: int = 24) -> Path:
         report = {name: value for name, value in before.items() if name.startswith("report/")}
         path.write_bytes(packed({"q": _rippled(rest, k / 24.0).reshape(-1), **report}, told, "frame"))
     return folder
+
+
+def rippling(side: int, frames: int) -> Animation:
+    """A sheet of side × side vertices that ripples."""
+    rest, faces = _sheet(side)
+    points = np.stack([_rippled(rest, k / 24.0) for k in range(frames)])
+    return Animation(TriMesh(points[0], faces), np.arange(1, frames + 1) / 24.0, points)
 
 
 def _sheet(side: int) -> tuple[Points, Faces]:

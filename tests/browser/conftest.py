@@ -12,7 +12,7 @@ import pytest
 from browser_page import FLAGS, Studio, chromium
 from browser_takes import make_two
 
-from bunraku.shots import open_take
+from bunraku.shots import EditedShot, open_take
 from bunraku.studio import StudioServer, serving
 
 
@@ -48,6 +48,20 @@ def serve() -> Iterator[Callable[..., StudioServer]]:
     """serve(folder, …) → a server over these takes with the page that is committed, closed at the end."""
     with ExitStack() as stack:
         yield lambda *folders: stack.enter_context(serving(StudioServer([open_take(one) for one in folders])))
+
+
+@pytest.fixture
+def direct() -> Iterator[Callable[..., StudioServer]]:
+    """direct(shot) → a server as `bunraku direct` starts it, closed at the end; `ahead` as that has it."""
+    with ExitStack() as stack:
+
+        def start(path: Path, ahead: bool = False) -> StudioServer:
+            edited = EditedShot(path)
+            return stack.enter_context(
+                serving(StudioServer(edited.newest_takes(), shot=edited, threads=1, ahead=ahead))
+            )
+
+        yield start
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from planned import BASE, BLOCK, RUBBER, TOP, posed
 from scipy.spatial.transform import Rotation
 
+from bunraku.contracts import InputError
 from bunraku.direction.plan import Chain, Flight, Key, Phase, chain
 from bunraku.direction.plan.handover import take_off
 from bunraku.direction.plan.place import Place, Turning, counted
@@ -24,17 +25,15 @@ def centre(x: np.ndarray) -> np.ndarray:
     return MASS @ x / MASS.sum()
 
 
+JUMP = [
+    Phase(0.5, BASE, Key(0.5, None, velocities=(0.6, 2.5, 0.0))),
+    Flight(0.45, BASE, BLOCK.rest[BASE] - CENTRE, velocities=(0.0, 0.0, 0.0)), Phase(0.8, BASE, rest=True),
+]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def jump() -> Chain:
-    return chain(
-        BLOCK,
-        [
-            Phase(0.5, BASE, Key(0.5, None, velocities=(0.6, 2.5, 0.0))),
-            Flight(0.45, BASE, BLOCK.rest[BASE] - CENTRE, velocities=(0.0, 0.0, 0.0)),
-            Phase(0.8, BASE, rest=True),
-        ],
-        material=HARDER, modes=20,
-    )  # fmt: skip
+    return chain(BLOCK, JUMP, material=HARDER, modes=20)
 
 
 def test_nothing_jumps_where_one_motion_goes_over_into_another(jump: Chain) -> None:
@@ -120,6 +119,14 @@ def test_a_take_off_is_completed_to_a_whole_pose_and_velocity(jump: Chain) -> No
         assert np.abs(again.points(time) - jump.points(time)).max() < 1e-7 * BLOCK.size
     x, v = again(0.3)
     assert np.array_equal(x, again.points(0.3)) and np.array_equal(v, again.velocities(0.3))
+
+
+def test_motions_that_are_kept_are_those_that_were(jump: Chain) -> None:
+    with pytest.raises(InputError, match="not so many motions"):
+        chain(BLOCK, JUMP, kept=1, material=HARDER, modes=20)
+    again = chain(BLOCK, JUMP, before=jump, kept=2, material=HARDER, modes=20)
+    assert again.motions[:2] == jump.motions[:2]
+    assert np.array_equal(again.points(again.duration), jump.points(jump.duration))
 
 
 def test_it_crouches_before_it_jumps(jump: Chain) -> None:

@@ -17,7 +17,7 @@ from bunraku import __version__
 from bunraku.io import packed
 from bunraku.shots import ReviewedTake, StopAsked, open_take, read_shot
 from bunraku.shots.lock import locked
-from bunraku.studio import StudioServer, routes, serving
+from bunraku.studio import StudioServer, replies, routes, serving
 from bunraku.studio.routes import Studio
 
 
@@ -149,7 +149,7 @@ def test_news_come_as_soon_as_a_frame_does(serve: Callable[..., Client], folder:
 
 
 def test_without_news_a_poll_ends_all_the_same(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "_PATIENCE", 0.3)
+    monkeypatch.setattr(replies, "_PATIENCE", 0.3)
     begin = time.monotonic()
     assert client.ask("/takes/0/news?ready=6&state=finished").json["ready"] == 6
     assert 0.3 <= time.monotonic() - begin < 5

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bunraku import InputError
-from bunraku.studio.typescript import SOURCE, TARGET, typescript
+from bunraku.studio.typescript import TARGET, messages, typescript
 
 
 def test_the_committed_types_are_those_of_the_messages():
     """Else: python -m bunraku.studio.typescript."""
-    assert TARGET.read_text(encoding="utf-8") == typescript(SOURCE.read_text(encoding="utf-8"))
+    assert TARGET.read_text(encoding="utf-8") == typescript(messages())
 
 
 def test_what_annotations_become():

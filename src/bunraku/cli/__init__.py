@@ -24,6 +24,7 @@ COMMANDS = {
     "wedge": "make a shot in all combinations of some values",
     "farm": "make a shot on a cluster",
     "view": "look at takes in the browser",
+    "direct": "change a shot and make takes of it, in the browser",
     "check": "say what is wrong with a mesh, and mend it",
     "regions": "show the regions a shot directs",
     "figures": "comparisons with pictures and numbers",
@@ -42,6 +43,7 @@ examples:
   bunraku wedge shot.toml --vary object.coat.material.young=1e5,1e6
                                    make a shot with each of these values, and a gallery of them
   bunraku view takes/shot          look at the latest take in the browser, or compare several
+  bunraku direct shot.toml         change a shot and run it, in the browser
   bunraku check coat.obj           say what is wrong with a mesh, and mend it with --repair OUT
   bunraku regions shot.toml        show what a shot directs together
   bunraku swatches                 draw a swatch of every preset material

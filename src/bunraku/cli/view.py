@@ -34,9 +34,14 @@ def add(parser: Command) -> None:
     parser.add_argument(
         "takes", metavar="TAKE", nargs="+", help="a take's folder, a shot's: its newest take, or a wedge's: all of them"
     )
+    add_serving(parser)
+    parser.set_defaults(run=run)
+
+
+def add_serving(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that serves a page until Ctrl-C."""
     parser.add_argument("--no-open", action="store_true", help="print the page's address, open nothing")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="where to serve it (default: any free port)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

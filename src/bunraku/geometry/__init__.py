@@ -9,6 +9,7 @@ from .closest import closest_points as closest_points
 from .clustering import Clustering as Clustering
 from .clustering import cluster_faces as cluster_faces
 from .clustering import region_limits as region_limits
+from .connectivity import vertex_pieces as vertex_pieces
 from .creases import accordion as accordion
 from .creases import crinkle as crinkle
 from .creases import ridges as ridges
@@ -41,6 +42,7 @@ from .lattice_cells import lattice_cells as lattice_cells
 from .lattice_points import LatticePoints as LatticePoints
 from .lattice_points import embed_points as embed_points
 from .loop import subdivide_smoothly as subdivide_smoothly
+from .mirroring import mirror_images as mirror_images
 from .normals import SurfaceNormals as SurfaceNormals
 from .normals import without_normals as without_normals
 from .operators import area_mass_matrix as area_mass_matrix

@@ -87,6 +87,16 @@ def face_pieces(faces: Faces, point_count: int) -> Integers:
     return numbered(components(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]]]), point_count)[faces[:, 0]])
 
 
+def vertex_pieces(faces: Faces, inside: Flags) -> Integers:
+    """(n,) piece of each vertex that is `inside` (n,), −1 of the others: two joined by an edge are in one."""
+    links = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    links = links[inside[links].all(axis=1)]
+    own = np.flatnonzero(inside)
+    out = np.full(len(inside), -1)
+    out[own] = numbered(components(links, len(inside))[own])
+    return out
+
+
 def numbered(label: Integers) -> Integers:
     """(k,) labels (k,) as 0, 1, 2, … in the order they first come."""
     _, first, piece = np.unique(label, return_index=True, return_inverse=True)

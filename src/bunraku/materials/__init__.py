@@ -10,6 +10,9 @@ from .presets import PRESETS as PRESETS
 from .presets import Preset as Preset
 from .presets import as_material as as_material
 from .presets import preset as preset
+from .ranges import Range as Range
+from .ranges import shell_ranges as shell_ranges
+from .ranges import solid_ranges as solid_ranges
 from .shell import MaterialBlend as MaterialBlend
 from .shell import ShellFields as ShellFields
 from .shell import ShellMaterial as ShellMaterial

@@ -16,7 +16,7 @@ from bunraku.motion import Curve, CurveLike
 from .laws import check_admissible
 
 # name: (lower bound, bound itself allowed?, upper bound, unit); the bounds catch unit mistakes.
-_BOUNDS: dict[str, tuple[float, bool, float, str]] = {
+BOUNDS: dict[str, tuple[float, bool, float, str]] = {
     "young": (1e-2, True, 1e13, "Pa"),
     "poisson": (-1.0, False, 0.5, ""),
     "thickness": (1e-7, True, 10.0, "m"),
@@ -31,7 +31,7 @@ _BOUNDS: dict[str, tuple[float, bool, float, str]] = {
     "bend_scale": (1e-6, True, 1e6, ""),
     "strain_limit": (5e-3, True, 10.0, ""),
 }
-_WEIGHT = (1e-2, True, 1e9, "g/m²")
+WEIGHT = (1e-2, True, 1e9, "g/m²")
 KEYABLE = ("young", "stretch_damping", "bend_damping", "drag", "weft", "shear", "bend_scale", "strain_limit")
 OPTIONAL = ("weft", "shear", "strain_limit")
 MOST_HARDENING = 2.0
@@ -116,12 +116,12 @@ class ShellMaterial:
                 "a material has either a density or a weight", got=f"density {self.density}, weight {weight}",
                 remedy="leave one out",
             )  # fmt: skip
-        for name, value, bounds in (("weight", weight, _WEIGHT), ("thickness", self.thickness, _BOUNDS["thickness"])):
+        for name, value, bounds in (("weight", weight, WEIGHT), ("thickness", self.thickness, BOUNDS["thickness"])):
             if not isinstance(value, Real) or isinstance(value, bool):
                 raise input_error(f"material.{name} must be a number", got=value, remedy="it cannot be keyed")
             _check_number(name, float(value), bounds)
         density = float(weight) / 1000.0 / float(self.thickness)
-        low, _, high, _ = _BOUNDS["density"]
+        low, _, high, _ = BOUNDS["density"]
         if not low <= density <= high:
             raise input_error(
                 "material.weight does not fit its thickness",
@@ -172,7 +172,7 @@ def woven_constants(now: ShellMaterial) -> tuple[float, float, float, float]:
 
 
 def _check_number(name: str, value: float, bounds: tuple[float, bool, float, str] | None = None) -> None:
-    low, closed, high, unit = bounds or _BOUNDS[name]
+    low, closed, high, unit = bounds or BOUNDS[name]
     inside = (value >= low if closed else value > low) and value <= high
     if not (inside and (math.isfinite(value) or high == math.inf)):
         allowed = f"{'from' if closed else 'above'} {low:g} up to {high:g} {unit}".strip()

@@ -12,7 +12,7 @@ from bunraku.contracts import input_error
 SolidLaw = Literal["corotational", "neohookean"]
 
 # name: (lower bound, bound itself allowed?, upper bound, unit); the bounds catch unit mistakes.
-_BOUNDS: dict[str, tuple[float, bool, float, str]] = {
+BOUNDS: dict[str, tuple[float, bool, float, str]] = {
     "young": (1e-2, True, 1e13, "Pa"),
     "poisson": (-1.0, False, 0.499, ""),
     "density": (1e-2, True, 1e5, "kg/m³"),
@@ -62,7 +62,7 @@ SOLID_KEYS = tuple(field.name for field in fields(SolidMaterial))
 
 
 def _check_number(name: str, value: float) -> None:
-    low, closed, high, unit = _BOUNDS[name]
+    low, closed, high, unit = BOUNDS[name]
     inside = (value >= low if closed else value > low) and value <= high
     if not (inside and math.isfinite(value)):
         allowed = f"{'from' if closed else 'above'} {low:g} up to {high:g} {unit}".strip()

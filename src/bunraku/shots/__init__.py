@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .demos import demo_titles as demo_titles
     from .demos import write_demo as write_demo
     from .demos import write_demo_stages as write_demo_stages
+    from .edited import EditedShot as EditedShot
+    from .edited import Superseded as Superseded
     from .events import Event as Event
     from .events import Finished as Finished
     from .events import FrameDone as FrameDone
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from .folder import check_makeable as check_makeable
     from .folder import make_folder as make_folder
     from .kept import frames_kept as frames_kept
+    from .knob_sheet import Knob as Knob
+    from .labels import checked_labels as checked_labels
     from .lazy import ShotFrame as ShotFrame
     from .lazy import frames as frames
     from .looks import BAG_LOOKS as BAG_LOOKS
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
     from .outputs import contents as contents
     from .overlays import OverlayKind as OverlayKind
     from .overlays import Overlays as Overlays
+    from .overlays import several_threads as several_threads
+    from .painting_edits import painted_changes as painted_changes
     from .plan_demos import PLAN_DEMOS as PLAN_DEMOS
     from .puppet_demo import STAGE_DEMOS as STAGE_DEMOS
     from .region_sheet import RegionSheet as RegionSheet
@@ -68,7 +74,9 @@ if TYPE_CHECKING:
     from .run import run_shot as run_shot
     from .shot import Shot as Shot
     from .shot import read_shot as read_shot
+    from .shot import settings_of as settings_of
     from .shot import shot_keys as shot_keys
+    from .sketch import Sketch as Sketch
     from .stage_run import StagesResult as StagesResult
     from .stage_run import ending as ending
     from .stage_run import rehearse_stages as rehearse_stages
@@ -76,11 +84,15 @@ if TYPE_CHECKING:
     from .stages import Stages as Stages
     from .stages import read_shot_or_stages as read_shot_or_stages
     from .stages import read_stages as read_stages
+    from .stages import shot_or_stages_of as shot_or_stages_of
     from .stopping import StopAsked as StopAsked
     from .stopping import ask_to_stop as ask_to_stop
     from .swatches import SwatchSettings as SwatchSettings
     from .swatches import write_swatches as write_swatches
     from .tables import KeyLine as KeyLine
+    from .toml_edit import is_plain as is_plain
+    from .tried_keys import TriedPlan as TriedPlan
+    from .tried_keys import TriedPoses as TriedPoses
     from .wedge import Hire as Hire
     from .wedge import WedgeSettings as WedgeSettings
     from .wedge import run_wedge as run_wedge

@@ -22,6 +22,7 @@ from .contact_spec import ROLES
 from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
 from .findings import Place
 from .kinds import Choice, Either, Flag, InputPath, ListOf, Number, Text, Whole, joined
+from .label_spec import LABELS, LABELS_DOC, LabelsTable, label_files
 from .region_names import refuse_unknown_regions
 from .solid_spec import Solid, SolidSpec
 from .source_spec import AnimationKeys, refuse_about_take
@@ -285,6 +286,7 @@ class FilledObject:
         Named(Table(BodyRegion, "{ vertices = [0, 1] }", BodyRegion.check), Text(allowed="a name")),
         "parts with a name", factory=dict,
     )  # fmt: skip
+    labels: LabelsTable | None = key(LABELS, LABELS_DOC, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,7 +323,7 @@ class BodyObject(FilledObject):
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        named = [self.tets.file, *(one.file for one in self.keys)]
+        named = [self.tets.file, *(one.file for one in self.keys), *label_files(self.labels)]
         return [*self.surface.files, *(file for one in self.path for file in one.files), *(f for f in named if f)]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:

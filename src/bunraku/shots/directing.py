@@ -15,6 +15,7 @@ from bunraku.motion import CurveLike
 from .carried import Carried
 from .findings import Place
 from .kinds import in_seconds
+from .labels import Painted
 from .lists import listed, region_vertices
 from .regions import Parts, guide_tests, is_painted
 from .spec import ObjectTable
@@ -22,7 +23,7 @@ from .spec import ObjectTable
 
 def shell_tests(
     clip: Clip, hung: Carried | None, table: ObjectTable, shell: TriMesh, prolongation: Sparse, going: Outgoing,
-    place: Place,
+    painted: Painted | None, place: Place,
 ) -> Tests | None:  # fmt: skip
     """What the shell must obey; None where that is nothing, or after a refusal."""
     if table.track.method == "none":
@@ -32,14 +33,17 @@ def shell_tests(
         return replace(pointwise(clip.mesh, shell, np.stack([own, own], axis=1)), prolongation=prolongation)
     try:
         parts = _parts(table, clip, going, place)
-        if hung is None or _of_the_mesh(clip, table):
+        own = painted is not None and table.track.method == "painted" and table.track.regions is None
+        if painted is not None and own:
+            on_guide = painted.tests(clip.mesh, prolongation)
+        elif hung is None or _of_the_mesh(clip, table):
             on_guide = guide_tests(clip, table.track, parts)
         else:
             on_guide = hung.tests(guide_tests(hung.guide, table.track, parts))
         if table.track.silhouette is not None:
             camera = table.track.silhouette
             on_guide = silhouette(clip.animation, on_guide, camera.camera, elsewhere=camera.elsewhere)
-        return on_guide.along(prolongation)
+        return on_guide if own else on_guide.along(prolongation)
     except InputError as error:
         return place.at("track").pass_on(error)
 

@@ -171,7 +171,7 @@ class Overlays:
         return np.where(astray | m.kept_off | m.yielding, m.arrays["residual"], 0.0)
 
     def _strain(self, k: int) -> Vector:
-        with _several_threads(self._take.name), np.errstate(all="ignore"):  # faces without area have no stretch
+        with several_threads(self._take.name), np.errstate(all="ignore"):  # faces without area have no stretch
             stretch = largest_stretch(self._take.points(k), self._scene.shell.faces, self._gradients(k))
             return np.asarray(self._around @ stretch)
 
@@ -200,7 +200,7 @@ class Overlays:
     def _distance(self, k: int) -> Vector:
         points = self._take.points(k)
         guide = TriMesh(self._take.guide(k).astype(np.float64), self._scene.guide_faces)
-        with _several_threads(self._take.name):
+        with several_threads(self._take.name):
             return closest_points(points, guide).distances
 
     def _height(self, k: int) -> Vector:
@@ -208,7 +208,7 @@ class Overlays:
 
     def _contact(self, k: int) -> Array:
         points, others = self._take.points(k), self._take.obstacles(k).astype(np.float64)
-        with _several_threads(self._take.name):
+        with several_threads(self._take.name):
             felt = len(self._surfaces.rest) - self._surfaces.count
             return near_segments(self._surfaces, np.concatenate([points, others[:felt]]))
 
@@ -260,7 +260,7 @@ def _several_threads_may() -> bool:
     return layer != "workqueue" or not held_here()
 
 
-class _several_threads:
+class several_threads:
     """While held, kernels that use several threads may be called; refused where that would end the process."""
 
     def __init__(self, name: str) -> None:

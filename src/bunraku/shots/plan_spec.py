@@ -14,6 +14,7 @@ from .body_spec import POSED, REGION, SPEED, VECTOR, BodyRegion, FilledObject, c
 from .file_keys import AXIS, PRIM, UNIT, UNIT_DOC, UNIT_OTHERWISE
 from .findings import Place
 from .kinds import Choice, Either, Flag, ListOf, Number, Text, Whole, joined
+from .label_spec import label_files
 from .region_names import refuse_unknown_regions
 from .solid_spec import Solid, SolidSpec
 from .tables import Named, Table, key, one_of
@@ -161,6 +162,11 @@ def refuse_outside(frame: float, first: float, last: float, place: Place, what: 
         )  # fmt: skip
 
 
+_PHASES = ListOf(Table(PhaseTable, _PHASE, PhaseTable.check))
+PLANNED = {"keys": _KEYS, "phases": _PHASES}
+"""what a motion is planned from, by its key"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanObject(FilledObject):
     """An elastic body whose motion is planned."""
@@ -205,7 +211,7 @@ class PlanObject(FilledObject):
         otherwise="there is none",
     )  # fmt: skip
     phases: tuple[PhaseTable, ...] = key(
-        ListOf(Table(PhaseTable, _PHASE, PhaseTable.check)),
+        _PHASES,
         "instead of fixed and keys: motions one after another, each standing on other regions, or flying", (),
     )  # fmt: skip
 
@@ -219,7 +225,7 @@ class PlanObject(FilledObject):
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        named = [self.tets.file, *(one.file for _, one in self.all_keys)]
+        named = [self.tets.file, *(one.file for _, one in self.all_keys), *label_files(self.labels)]
         return [*self.surface.files, *(file for file in named if file)]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:

@@ -29,6 +29,7 @@ from .frame_numbers import of_guide, resolved
 from .garments import check_attached, read_seams, with_parts
 from .inputs import InputFile, hashed, read_guide, read_rest, source_inputs
 from .kinds import in_seconds
+from .labels import Painted, labels_inputs
 from .lists import listed, region_vertices, vertices_at
 from .prepared import Prepared, Written
 from .preroll import laid_out, moved
@@ -106,7 +107,9 @@ class PreparedShell(Prepared):
         if self._averages is None:
             return None
         of_guide, of_shell = self._averages
-        return np.linalg.norm(of_shell @ x - of_guide @ self.guide.at(time), axis=1)
+        told, embedding = self.guide.at(time), None if self.tests is None else self.tests.embedding
+        goals = of_guide @ told if embedding is None else of_shell @ embedding.points(told)
+        return np.linalg.norm(of_shell @ x - goals, axis=1)
 
     @cached_property
     def _averages(self) -> tuple[Sparse, Sparse] | None:
@@ -174,9 +177,12 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     shell, matrix = subdivide(clip.mesh, table.mesh.split)
     prolongation: Sparse = sparse.csr_array(matrix)
     _check_meshes(clip.mesh, shell, place)
-    going = Outgoing.of(clip, table.mesh.split)
-    _check_place(going, numbers, place)
-    tests = shell_tests(clip, hung, table, shell, prolongation, going, place)
+    plain = Outgoing.of(clip, table.mesh.split)
+    _check_place(plain, numbers, place)
+    painted = Painted.of(table.labels, shell.point_count, place)
+    going = plain if painted is None else painted.marked(plain, place)
+    place.raise_all()
+    tests = shell_tests(clip, hung, table, shell, prolongation, going, painted, place)
     blended = rest_shapes(table.rest, clip, shell, prolongation, place.at("rest"))
     material = _with_warp(_material(table, shell, going, clip.rate, place), clip, table, place)
     if shot.physics.start == "settled" and tests is None and not table.pins:
@@ -198,7 +204,7 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     pins = [_pin(pin, v, guide, prolongation, clip.rate, origin) for pin, v in zip(table.pins, held, strict=True)]
     first = numbers[0] - shot.shot.preroll
     prepared = PreparedShell(
-        shot=resolved(shot, numbers, {name: _with_levels(table)}), written=(Written(name, clip, going),),
+        shot=resolved(shot, numbers, {name: _with_levels(table)}), written=(Written(name, clip, plain),),
         inputs=_inputs(name, guide_file, table) + air.inputs + contact.inputs, air=air.about(origin),
         contact=contact.about(origin),
         guide=guide, shell=shell, tests=tests, prolongation=prolongation,
@@ -374,4 +380,4 @@ def _inputs(name: str, guide: Path, table: ObjectTable) -> tuple[InputFile, ...]
     named = {"mesh": table.mesh.file, "rest": None if table.rest is None else table.rest.file}
     for key, path in named.items():
         found = found + (hashed(f"object.{name}.{key}", path) if path is not None else [])
-    return tuple(found)
+    return (*found, *labels_inputs(name, table.labels))

@@ -21,6 +21,7 @@ from .body_spec import BodyObject
 from .filling import Filled, tried
 from .findings import Place, nearest
 from .inputs import InputFile, hashed
+from .labels import labels_inputs, marked
 from .posed import read_posed
 from .shot import Shot
 from .told_way import way_inputs
@@ -41,6 +42,8 @@ class ReadBody:
     pins: tuple[Pin, ...]
     velocity: Points | None
     """(n, 3) [m/s] on the first frame; None: as paths begin, else none"""
+    parts: Parts
+    """for reading more keys"""
 
     @property
     def name(self) -> str:
@@ -66,10 +69,9 @@ def read_body(
     filled: Filled, table: BodyObject, shot: Shot, rate: float, numbers: Vector, origin: Vector, place: Place
 ) -> ReadBody:  # fmt: skip
     """What is asked of a body, about an origin (3,) [m]; what does not fit is told to `place`."""
-    cage = filled.about(origin)
-    parts = Parts(
-        table.regions, cage, filled.going, table.material.material, rate, float(numbers[0]), shot.output.folder, origin
-    )
+    cage, going = filled.about(origin), marked(filled.going, table.labels, place)
+    first, takes = float(numbers[0]), shot.output.folder
+    parts = Parts(table.regions, cage, going, table.material.material, rate, first, takes, origin)
     for name in table.regions:
         parts.nodes(name, place)
     _check_pins(table, shot, place)
@@ -84,7 +86,8 @@ def read_body(
         )
         for k, one in enumerate(table.pins)
     ]
-    return ReadBody(filled, table, cage, _there(keys), _there(paths), _there(pins), _velocity(table, parts, place))
+    velocity = _velocity(table, parts, place)
+    return ReadBody(filled, table, cage, _there(keys), _there(paths), _there(pins), velocity, parts)
 
 
 def _velocity(table: BodyObject, parts: Parts, place: Place) -> Points | None:
@@ -131,4 +134,4 @@ def shape_inputs(name: str, table: BodyObject, takes: Path, place: Place) -> lis
         key = f"object.{name}.path[{k}]"
         read = tried(lambda one=one, key=key: way_inputs(one, key, takes), place.at("path").entry(k))
         found += read or []
-    return found
+    return found + labels_inputs(name, table.labels)

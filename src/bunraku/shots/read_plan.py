@@ -31,6 +31,7 @@ from .body_parts import Parts
 from .filling import Filled, tried
 from .findings import Place
 from .inputs import InputFile, hashed
+from .labels import labels_inputs, marked
 from .plan_parts import NO_NODES, Told, key_of, landing_of, materials_of
 from .plan_spec import PhaseTable, PlanKey, PlanObject, refuse_outside
 from .shot import Shot
@@ -49,6 +50,10 @@ class ReadPlan:
     motion: Motion | Chain
     told: tuple[tuple[Told, ...], ...]
     """of each motion, its keys as the file tells them"""
+    parts: Parts
+    """for reading more keys"""
+    given: dict[str, Any]
+    """what `plan` takes besides keys and what is fixed"""
     rate: float
     """[frames/s]"""
 
@@ -88,13 +93,9 @@ class Reading:
 
     def read(self, filled: Filled, table: PlanObject, place: Place) -> ReadPlan | None:
         """A body's motion; what does not fit is told to `place`, and then there is none."""
-        before, cage = len(place.findings), filled.about(self.origin)
+        before = len(place.findings)
         table = self._timed(table, place)
-        assert table.begin is not None
-        parts = Parts(
-            table.regions, cage, filled.going, table.material.material, self.rate, table.begin, self.shot.output.folder,
-            self.origin,
-        )  # fmt: skip
+        parts = self.parts(filled, table, place)
         for name in table.regions:
             parts.nodes(name, place)
         material = materials_of(table, parts, place)
@@ -109,7 +110,24 @@ class Reading:
         if made is None or len(place.findings) > before:
             return None
         motion, told = made
-        return ReadPlan(filled, table, cage, motion, told, self.rate)
+        return ReadPlan(filled, table, parts.cage, motion, told, parts, given, self.rate)
+
+    def again(self, read: ReadPlan, table: PlanObject, place: Place, kept: int = 0) -> ReadPlan | None:
+        """The same body with other keys in its table, from where its motion was; None after a refusal. So many of the
+        first phases are as they were."""
+        before, given = len(place.findings), {**read.given, "before": read.motion}
+        given |= {"kept": kept} if table.phases else {}
+        made = (self._chained if table.phases else self._single)(read.parts, table, given, place)
+        if made is None or len(place.findings) > before:
+            return None
+        return replace(read, table=table, motion=made[0], told=made[1])
+
+    def parts(self, filled: Filled, table: PlanObject, place: Place) -> Parts:
+        """For reading keys of a body, whose table says when it begins."""
+        assert table.begin is not None
+        cage, going = filled.about(self.origin), marked(filled.going, table.labels, place)
+        takes = self.shot.output.folder
+        return Parts(table.regions, cage, going, table.material.material, self.rate, table.begin, takes, self.origin)
 
     def _timed(self, table: PlanObject, place: Place) -> PlanObject:
         """The settings with the frames on which the motion begins and, unless phases say so, ends."""
@@ -203,7 +221,7 @@ class Reading:
 def plan_inputs(name: str, table: PlanObject) -> list[InputFile]:
     """The posed files of keys."""
     each = (hashed(f"object.{name}.{where}", one.file) for where, one in table.all_keys if one.file is not None)
-    return [file for files in each for file in files]
+    return [*(file for files in each for file in files), *labels_inputs(name, table.labels)]
 
 
 def _told(p: int, phase: PhaseTable, begin: float, end: float) -> tuple[Told, ...]:

@@ -21,6 +21,7 @@ from .body_regions import region_of_body
 from .filling import read_surface, tried
 from .findings import Place
 from .inputs import InputFile, read_guide, source_inputs
+from .labels import labels_inputs, marked
 from .read_muscles import muscle_inputs
 from .retime import retimed
 from .shot import Shot
@@ -65,14 +66,15 @@ def skin_inputs(read: ReadSkin, takes: Path, place: Place) -> list[InputFile]:
         if one.path is not None:
             told, key = one.path, f"object.{read.name}.handles[{k}].path"
             found += tried(lambda told=told, key=key: way_inputs(told, key, takes), _at(place, k).at("path")) or []
+    found += labels_inputs(read.name, table.labels)
     return found + muscle_inputs(f"object.{read.name}.muscles", table.muscles)
 
 
 def read_regions(read: ReadSkin, place: Place) -> dict[str, Integers]:
     """The vertices of each region; what does not fit is told to `place`."""
+    going = marked(read.going, read.table.labels, place)
     return {
-        name: region_of_body(region, read.going, place.at("regions").at(name))
-        for name, region in read.table.regions.items()
+        name: region_of_body(region, going, place.at("regions").at(name)) for name, region in read.table.regions.items()
     }
 
 

@@ -26,15 +26,24 @@ def refuse_unknown_regions(given: Mapping[str, Any], place: Place) -> None:
 
 def named_regions(given: object, place: Place) -> Iterator[tuple[Place, str]]:
     """Each name with its place, however deep; what has the wrong form is refused elsewhere."""
+    for path, name in named_in(given):
+        where = place
+        for part in path:
+            where = where.entry(part) if isinstance(part, int) else where.at(part)
+        yield where, name
+
+
+def named_in(given: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each name with the path that leads to it: keys of tables, places in lists."""
     if isinstance(given, list):
         for k, one in enumerate(given):
-            yield from named_regions(one, place.entry(k))
+            yield from (((k, *path), name) for path, name in named_in(one))
     if not isinstance(given, dict):
         return
-    for name, value in given.items():
-        if name == "region" and isinstance(value, str):
-            yield place.at(name), value
-        elif name in _LISTS and isinstance(value, list):
-            yield from ((place.at(name).entry(k), one) for k, one in enumerate(value) if isinstance(one, str))
+    for key, value in given.items():
+        if key == "region" and isinstance(value, str):
+            yield (key,), value
+        elif key in _LISTS and isinstance(value, list):
+            yield from (((key, k), one) for k, one in enumerate(value) if isinstance(one, str))
         else:
-            yield from named_regions(value, place.at(name))
+            yield from (((key, *path), name) for path, name in named_in(value))

@@ -64,8 +64,10 @@ class TakeResult:
 def run_shot(
     shot: Shot, *, out: str | Path | None = None, resume: bool = False, frames: tuple[int, int] | None = None,
     threads: int | None = None, progress: Tell | None = None, beside: Iterable[str] = (), renew: bool = True,
+    reuse: bool = False,
 ) -> TakeResult:  # fmt: skip
-    """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already. Without
+    """Make or carry on a take; see `Shot.run`. `beside`: names that may stand in the folder `out` already. With `reuse`
+    frames of a shell that no changed key reaches are taken over from an earlier take, as bodies' always are. Without
     `renew` a finished take of these very settings and inputs is the answer where there is one, and with `resume` one
     that is not finished is carried on; else a take is made."""
     tell = progress or _nobody
@@ -90,7 +92,7 @@ def run_shot(
             _begin(take, prepared, provenance(prepared, threads, job.facts))
             write_scene(take.scene, prepared, job.facts)
             earlier = takes_of(shot.output.folder / shot.name)
-            done, version = take_over(prepared, job, take, earlier, threads)
+            done, version = take_over(prepared, job, take, earlier, threads, of_shells=reuse)
             if done:
                 last = f"{prepared.numbers[done - 1]:g}"
                 tell(Remarked(f"frames up to {last} are those of {version}: nothing they are made of has changed"))

@@ -149,10 +149,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
     if file.suffix.lower() in (*SUFFIXES, ".bvh") and file.is_file():
         raise _not_a_shot(file)
-    text = ""
     try:
         text = file.read_text(encoding="utf-8-sig")
-        return tomllib.loads(text)
     except FileNotFoundError:
         raise input_error("there is no such file", where=str(path), remedy="check the name") from None
     except IsADirectoryError:
@@ -161,13 +159,18 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         raise input_error("is not text in UTF-8", where=str(path), got=f"byte {error.start}") from None
     except OSError as error:
         raise input_error("cannot be read", where=str(path), got=error.strerror or str(error)) from None
+    return settings_of(text, str(path))
+
+
+def settings_of(text: str, where: str) -> dict[str, Any]:
+    """What a text of TOML says; refused where it is none. `where`: its file, for refusals."""
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise input_error(
-            f"is not TOML: {_one_line(error, text)}", where=str(path), remedy="repair that line"
-        ) from None
+        raise input_error(f"is not TOML: {_one_line(error, text)}", where=where, remedy="repair that line") from None
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, lists in lists without end
         why = "is nested too deeply" if isinstance(error, RecursionError) else "holds a value no one can mean"
-        raise input_error(why, where=str(path), allowed="a shot file (.toml)") from None
+        raise input_error(why, where=where, allowed="a shot file (.toml)") from None
 
 
 def shot_keys() -> list[KeyLine]:

@@ -28,6 +28,7 @@ from .kinds import (
     Whole,
     joined,
 )
+from .label_spec import LABELS, LABELS_DOC, LabelsTable, label_files
 from .material_spec import Material, MaterialSpec
 from .plan_spec import PlanObject
 from .rest_spec import RestTable
@@ -160,6 +161,7 @@ class ObjectTable:
         ),
         "parts with a name, and perhaps a material", factory=dict,
     )  # fmt: skip
+    labels: LabelsTable | None = key(LABELS, LABELS_DOC, None)
     track: TrackTable = key(
         Table(
             TrackTable, "{ method = 'hierarchy', strength = 1.0 }", TrackTable.check,
@@ -183,7 +185,7 @@ class ObjectTable:
     def files(self) -> list[Path]:
         """The files it names."""
         named = (*self.guide.files, self.mesh.file, None if self.rest is None else self.rest.file)
-        return [one for one in named if one is not None]
+        return [*(one for one in named if one is not None), *label_files(self.labels)]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Pins must name regions there are; pressure is given or that of a gas; scales are for clusters."""

@@ -106,9 +106,12 @@ def read_stages(path: str | Path) -> Stages:
 
 def read_shot_or_stages(path: str | Path) -> Shot | Stages:
     """What a TOML file holds: one shot, or several in stages."""
-    file = Path(path)
-    settings = read_settings(file)
-    return (Stages if "stage" in settings else Shot).of(settings, folder=file.absolute().parent, source=file)
+    return shot_or_stages_of(read_settings(path), Path(path))
+
+
+def shot_or_stages_of(settings: Mapping[str, Any], source: Path) -> Shot | Stages:
+    """What settings of the file `source` hold: one shot, or several in stages."""
+    return (Stages if "stage" in settings else Shot).of(settings, folder=source.absolute().parent, source=source)
 
 
 def _check_tables(settings: Mapping[str, Any], place: Place) -> None:

@@ -151,7 +151,7 @@ class OneTable:
 def written(table: Any, folder: Path, *, defaults: bool = True) -> dict[str, Any]:
     """A table as TOML keeps it, with paths relative to a folder; what is None is left out, and so, without
     `defaults`, what equals its default."""
-    usual = {field.name: _default(field) for field in dataclasses.fields(table)}
+    usual = {field.name: default_of(field) for field in dataclasses.fields(table)}
     out: dict[str, Any] = {}
     for name, entry in keys_of(type(table)).items():
         value = getattr(table, entry.field)
@@ -195,7 +195,7 @@ def key_lines(table: type, path: str = "") -> Iterator[KeyLine]:
         inner = entry.kind.kind if isinstance(entry.kind, (Named, ListOf)) else entry.kind
         tables = _tables(inner)
         if not tables or isinstance(inner, Either):
-            default = entry.otherwise or _shown(_default(defaults[entry.field]))
+            default = entry.otherwise or _shown(default_of(defaults[entry.field]))
             yield KeyLine(where, entry.kind.allowed, default, entry.doc)
         many = ".NAME" if isinstance(entry.kind, Named) else "[]" if isinstance(entry.kind, ListOf) else ""
         seen: dict[str, str] = {}  # tables told apart by a word have that key in common, and may have others
@@ -221,10 +221,11 @@ def _refuse_unknown(value: Mapping[str, Any], known: list[str], later: Mapping[s
 
 
 def _required(table: type) -> set[str]:
-    return {field.name for field in dataclasses.fields(table) if _default(field) is dataclasses.MISSING}
+    return {field.name for field in dataclasses.fields(table) if default_of(field) is dataclasses.MISSING}
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
+def default_of(field: dataclasses.Field[Any]) -> Any:
+    """What a field is where nothing is said; MISSING where something must be."""
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default

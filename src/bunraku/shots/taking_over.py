@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from bunraku.contracts import BunrakuError
 from bunraku.direction import Frame, Job
 from bunraku.direction.steer import DIGESTS, SteerReport, same_frames
@@ -11,20 +13,24 @@ from bunraku.direction.steer import DIGESTS, SteerReport, same_frames
 from .folder import TakeFolder
 from .kept import keep, kept, last_good
 from .prepared import Prepared
-from .provenance import circumstances, differences
+from .provenance import circumstances, differences, settings, spelled_out
+from .reached import same_until
 
 
 def take_over(
-    prepared: Prepared, job: Job, take: TakeFolder, others: Sequence[TakeFolder], threads: int | None
-) -> tuple[int, str]:
+    prepared: Prepared, job: Job, take: TakeFolder, others: Sequence[TakeFolder], threads: int | None, *,
+    of_shells: bool = False,
+) -> tuple[int, str]:  # fmt: skip
     """Copy the frames that another take, made under the same circumstances, has of the same making; how many they are,
-    and of which take. Only bodies say what each frame is made of."""
+    and of which take. Bodies say what each frame is made of; where it is wanted `of_shells`, their settings do."""
     digests, reporter = job.facts.get(DIGESTS), job.reporter
-    if digests is None or not isinstance(reporter, SteerReport):
+    steered = isinstance(reporter, SteerReport)
+    shell = of_shells and bool(prepared.shot.shells)
+    if not shell and (digests is None or not steered):
         return 0, ""
     best, count = None, 0
     for other in others:
-        same = 0 if other.path == take.path else _equal(other, digests, threads)
+        same = 0 if other.path == take.path else _equal(other, prepared, None if shell else digests, threads)
         if same > count:
             best, count = other, same
     if best is None:
@@ -32,12 +38,13 @@ def take_over(
     source, target = best.cache(), take.cache()
     for index in range(count):
         frame = kept(source, index)
-        anew = Frame(index, frame.state, {**frame.report, **reporter.of_keys(frame.state)})
-        keep(target, anew, float(prepared.numbers[index]))
+        if steered:
+            frame = Frame(index, frame.state, {**frame.report, **reporter.of_keys(frame.state)})
+        keep(target, frame, float(prepared.numbers[index]))
     return count, best.version
 
 
-def _equal(other: TakeFolder, digests: Sequence[str], threads: int | None) -> int:
+def _equal(other: TakeFolder, prepared: Prepared, digests: Sequence[str] | None, threads: int | None) -> int:
     """How many frames of another take, from the first, are made of the same."""
     try:
         origin = other.read_provenance()
@@ -45,6 +52,9 @@ def _equal(other: TakeFolder, digests: Sequence[str], threads: int | None) -> in
         if differences({name: origin.get(name) for name in now}, now):
             return 0
         old, there = origin["facts"].get(DIGESTS), last_good(other.cache()) + 1
+        if digests is None:
+            until = same_until(spelled_out(origin["settings"]), spelled_out(settings(prepared)))
+            return int(np.count_nonzero(prepared.numbers[:there] <= until))
         if not isinstance(old, list):
             return 0
     except (BunrakuError, OSError):  # a damaged take has nothing to give

@@ -54,7 +54,7 @@ class TrackTable:
         Text(allowed="'group', 'material', a family of USD subsets, or an attribute"),
         "what is painted: a family of subsets or groups, or an attribute of whole numbers (below 0: free) or colours",
         None,
-        otherwise="'bunraku:regions' where the guide has it, else 'group'",
+        otherwise="'labels' of the object; else 'bunraku:regions' where the guide has it, else 'group'",
     )  # fmt: skip
     compactness: float = key(Number(0.0, 1.0), "of clusters: 1 makes them round, 0 flat", 0.5)
     seed: int = key(Whole(0), "of clusters and gaussians: another number, other regions", 0)

@@ -19,6 +19,7 @@ from .body_spec import PAINTED, PAINTED_DOC, REGION, VECTOR, VERTICES, SurfaceTa
 from .contact_spec import ROLES
 from .findings import Place
 from .kinds import Choice, Flag, Keyed, Keys, ListOf, Number, Text, Whole, joined
+from .label_spec import LABELS, LABELS_DOC, LabelsTable, label_files
 from .muscle_spec import MUSCLE, MuscleTable, refuse_same_names
 from .region_names import refuse_unknown_regions
 from .skin_spec import SkinKind, SkinSpec
@@ -30,7 +31,7 @@ from .track_spec import POINT
 _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
 _SHARE = Keyed(Number(-0.9, 10.0))
 _HANDLE = "{ region = 'left', keys = [{ frame = 24, move = [0.1, 0, 0] }] }"
-_MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "handles", "muscles")
+_MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "labels", "handles", "muscles")
 """keys that mean something here; all others are settings of `wrinkle` by their own names"""
 
 
@@ -111,6 +112,7 @@ class WrinkleObject:
         Named(Table(SkinRegion, "{ vertices = [0, 1] }", SkinRegion.check), Text(allowed="a name")),
         "parts with a name, and perhaps another skin", factory=dict,
     )  # fmt: skip
+    labels: LabelsTable | None = key(LABELS, LABELS_DOC, None)
     handles: tuple[HandleTable, ...] = key(
         ListOf(Table(HandleTable, _HANDLE, HandleTable.check)),
         "parts of the surface that are taken somewhere; without any the body falls", (),
@@ -167,7 +169,8 @@ class WrinkleObject:
     @property
     def files(self) -> list[Path]:
         """The files it names."""
-        return [*self.source.files, *(file for one in (*self.handles, *self.muscles) for file in one.files)]
+        own = (file for one in (*self.handles, *self.muscles) for file in one.files)
+        return [*self.source.files, *label_files(self.labels), *own]
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """A surface or a motion; what moves by itself takes no handles, nor muscles where it is not soft; regions are

@@ -8,14 +8,15 @@ Plain facts travel as JSON, one message a reply. Numbers by vertex travel in a *
 Arrays are little-endian and go row by row. An array of type "u2" whose `low` and `high` are given holds shares: in
 column c its value v stands for low[c] + v / 65535 · (high[c] − low[c]).
 
-`typescript.py` makes the client's types from this file. Annotations are those it knows: str, int, float, bool, None,
-Literal, tuple[T, ...], other messages, and unions of these.
+`typescript.py` makes the client's types from this file, and from `sketch_messages.py`, which goes on with what is
+painted and posed. Annotations are those it knows: str, int, float, bool, None, Literal, tuple[T, ...], other messages,
+unions of these, and Any for whatever JSON can say.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 State = Literal["running", "finished", "stopped", "interrupted"]
 """of a take: a run writes into it, every frame was made, physics stopped it, its run ended early and may be resumed"""
@@ -93,6 +94,8 @@ class Opened:
     version: str
     takes: tuple[Take, ...]
     differences: tuple[Difference, ...]
+    directed: str
+    """the shot file that is edited; '' where takes are looked at only"""
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,153 @@ class MovieBegun:
     GET /movies/ID ends it and answers with the mp4."""
 
     id: str
+
+
+@dataclass(frozen=True)
+class ShotObject:
+    """An object of the shot that is directed."""
+
+    path: tuple[str | int, ...]
+    """of its table: ('object', 'coat'), or with ('stage', 'dress') before it"""
+    name: str
+    role: str
+    """'shell', 'obstacle', 'body', 'plan' or 'wrinkle'"""
+    follows: str
+    """what it goes after, as its file says it; '' where there is nothing"""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A setting of the shot, whether or not its file says it."""
+
+    path: tuple[str | int, ...]
+    """from the outermost table on"""
+    doc: str
+    kind: Literal["number", "whole", "flag", "choice", "text", "numbers"]
+    """numbers: as many as its default or value has, such as a velocity"""
+    unit: str
+    low: float | None
+    high: float | None
+    """what is allowed; None where there is no end"""
+    open: bool
+    """whether `low` itself is not allowed"""
+    options: tuple[str, ...]
+    """of a choice; of a number words that may stand in its place"""
+    keyable: bool
+    """whether it may be keyed: [[frame, value, ease], …]"""
+    default: Any
+    """what holds where the file does not say it; None where only `otherwise` knows"""
+    otherwise: str
+    """the same in words, where those are needed"""
+    value: Any
+    """as the file says it; None where it does not"""
+
+
+@dataclass(frozen=True)
+class ShotSheet:
+    """GET /shot: the shot as it stands in its file."""
+
+    revision: int
+    file: str
+    text: str
+    first: float | None
+    last: float | None
+    """frames, as the file says; None where its guide decides"""
+    objects: tuple[ShotObject, ...]
+    knobs: tuple[Knob, ...]
+    problems: tuple[str, ...]
+    """what is wrong with the file, where somebody else wrote what cannot be run; knobs are then the last ones"""
+    diff: str
+    """unified, from the file as it was when directing began; '' where it is the same"""
+    undo: str
+    """what can be taken back, in a sentence; '' for nothing"""
+    redo: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One key of the shot file."""
+
+    path: tuple[str | int, ...]
+    """names, and places in lists from 0"""
+    value: Any
+    """None removes it"""
+
+
+@dataclass(frozen=True)
+class ArraysBeside:
+    """Arrays to be kept in a file beside the shot, <shot>.<name>.bkarrays."""
+
+    name: str
+    id: str
+    """of arrays that were sent before"""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """POST /shot/edit: all of it or nothing."""
+
+    revision: int
+    """for which it was made"""
+    changes: tuple[Change, ...]
+    files: tuple[ArraysBeside, ...]
+    about: str
+    """one sentence: what undo calls it"""
+    gesture: str
+    """edits of one gesture that follow each other are one step; '' for a step of its own"""
+    tab: str
+    """of whom"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """POST /shot/undo, POST /shot/redo."""
+
+    revision: int
+    tab: str
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What an edit, or taking one back, has made of the shot."""
+
+    sheet: ShotSheet
+    diff: str
+    """of this change alone, unified"""
+
+
+@dataclass(frozen=True)
+class ArraysKept:
+    """POST /shot/arrays: a parcel was taken in; an edit may name it."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class RunWanted:
+    """POST /run: a take of the shot as it is."""
+
+    revision: int
+
+
+@dataclass(frozen=True)
+class ShotNews:
+    """GET /shot/news?revision=R&run=K: answered when there is another revision than R, or the run's number is not K."""
+
+    revision: int
+    by: str
+    """the tab that made it; '' where the file was edited elsewhere"""
+    about: str
+    """what was done"""
+    run: int
+    """goes up whenever something happens to the run that was asked for here"""
+    running: bool
+    take: int | None
+    """its number among the takes, once its folder is there"""
+    saying: str
+    """what it does before there are frames, or why it ended"""
+    failed: bool
+    """whether it ended early or was refused"""
 
 
 @dataclass(frozen=True)

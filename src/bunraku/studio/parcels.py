@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .gate import Refusal
 from .messages import ArrayPlace, Entry, Parcel
 
 MAGIC = b"BKP1"
@@ -56,6 +58,31 @@ def parcel(entries: Sequence[tuple[int | None, Mapping[str, Piece]]]) -> bytes:
     header = json.dumps(asdict(Parcel(tuple(told))), separators=(",", ":"), allow_nan=False).encode()
     begin = MAGIC + len(header).to_bytes(4, "little") + header
     return b"".join([_padded(begin), *chunks])
+
+
+def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
+    """The arrays of a parcel with one entry, none of them shares; refused where it is none."""
+    try:
+        if data[:4] != MAGIC:
+            raise ValueError("another beginning")
+        length = int.from_bytes(data[4:8], "little")
+        header, begin = json.loads(data[8 : 8 + length]), -(-(8 + length) // _ALIGNED) * _ALIGNED
+        (entry,) = header["entries"]
+        return {str(one["name"]): _array(data, begin, one) for one in entry["arrays"]}
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise Refusal(400, f"the arrays cannot be read: {str(error)[:120] or type(error).__name__}") from None
+
+
+def _array(data: bytes, begin: int, place: Mapping[str, Any]) -> NDArray[Any]:
+    kind, shape, offset = _TYPES[place["type"]], place["shape"], place["offset"]
+    whole = [one for one in (*shape, offset) if isinstance(one, int) and not isinstance(one, bool) and one >= 0]
+    if len(whole) != len(shape) + 1 or place.get("low") is not None:
+        raise ValueError("a place that is none")
+    count = math.prod(shape)
+    array = np.frombuffer(data, f"<{kind}", count, begin + offset).reshape(shape)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("numbers that are none")
+    return array.astype(kind)
 
 
 def _padded(data: bytes) -> bytes:

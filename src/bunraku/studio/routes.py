@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import secrets
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from bunraku import __version__
 from bunraku.contracts import BunrakuError
-from bunraku.shots import Overlays, ReviewedTake, curve_titles, differences_of
+from bunraku.shots import EditedShot, Overlays, ReviewedTake, curve_titles, differences_of, open_take
 
+from .desk import Desk
 from .films import MOST_BYTES, Films
 from .gate import Refusal, number
 from .messages import Cancelled, Curve, Difference, MovieBegun, News, Opened, Overlay, Report, Sentence, State, Take
 from .parcels import Piece, parcel, shares
+from .replies import Reply, Route, Waiting, route, told
+from .runs import Runs
+from .sketches import Sketches
 
 _log = logging.getLogger(__name__)
 _MOST_FRAMES = 256  # of one parcel
 _LARGEST = 64 << 20  # [bytes] after which a parcel gets no further frame
-_PATIENCE = 20.0  # [s] of a long poll
-_HURRY = 1.0  # [s] of those beyond the first few: a browser has six connections for all its tabs
-_FEW = 2
-_PACE = 0.2  # [s] between two looks at a folder
+_MOST_TAKES = 64
 _SAMPLES = 3  # frames from which it is taken where the result is
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; style-src-attr 'unsafe-inline'; "
@@ -42,48 +41,36 @@ NONCE = b"__NONCE__"
 """what stands in the page where each of its scripts and styles must name the number of this reply"""
 
 
-@dataclass(frozen=True)
-class Reply:
-    """An answer."""
-
-    body: bytes
-    kind: str = "application/json"
-    policy: str = "default-src 'none'; frame-ancestors 'none'"
-
-
-@dataclass(frozen=True, eq=False)
-class _Route:
-    method: str
-    path: re.Pattern[str]
-    keys: frozenset[str]
-    """of its query, besides the token"""
-    answer: Callable[..., Reply]
-    most: int = 0
-    """[bytes] of its body"""
-
-
 class Studio:
     """The takes that are open, and what can be asked about them."""
 
-    def __init__(self, takes: Sequence[ReviewedTake], page: bytes | None = None) -> None:
+    def __init__(
+        self, takes: Sequence[ReviewedTake], page: bytes | None = None, shot: EditedShot | None = None,
+        threads: int | None = None, ahead: bool = False,
+    ) -> None:  # fmt: skip
+        """With a shot that is edited, its runs join the takes, each on so many threads; `ahead`: see `Runs`."""
         self._takes, self._page = list(takes), page
         self._overlays = [Overlays(take) for take in takes]
-        self._films, self._closing = Films(), threading.Event()
-        self._waiting, self._boxes = 0, dict[tuple[int, int], tuple[tuple[float, ...], float]]()
+        self._films, self._waiting = Films(), Waiting()
+        self._boxes = dict[tuple[int, int], tuple[tuple[float, ...], float]]()
         self._guard = threading.Lock()
+        runs = None if shot is None else Runs(self.open_another, threads, ahead=ahead)
+        self.desk = None if shot is None or runs is None else Desk(shot, self._waiting, runs)
         take = r"/takes/(\d{1,4})"
         self._routes = (
-            self._route("GET", r"/", "", self._answer_page),
-            self._route("GET", r"/takes", "", self._opened),
-            self._route("GET", take + "/mesh", "", self._mesh),
-            self._route("GET", take + "/frames", "from count overlay with", self._frames),
-            self._route("GET", take + "/report", "", self._report),
-            self._route("GET", take + "/news", "ready state", self._news),
-            self._route("POST", take + "/cancel", "", self._cancel),
-            self._route("POST", r"/movies", "width height rate", self._begin_film),
-            self._route("POST", r"/movies/([\w-]{1,40})", "", self._add_picture, MOST_BYTES),
-            self._route("GET", r"/movies/([\w-]{1,40})", "", self._end_film),
-            self._route("POST", r"/movies/([\w-]{1,40})/cancel", "", self._leave_film),
+            route("GET", r"/", "", self._answer_page),
+            route("GET", r"/takes", "", self._opened),
+            route("GET", take + "/mesh", "", self._mesh),
+            route("GET", take + "/frames", "from count overlay with", self._frames),
+            route("GET", take + "/report", "", self._report),
+            route("GET", take + "/news", "ready state", self._news),
+            route("POST", take + "/cancel", "", self._cancel),
+            route("POST", r"/movies", "width height rate", self._begin_film),
+            route("POST", r"/movies/([\w-]{1,40})", "", self._add_picture, MOST_BYTES),
+            route("GET", r"/movies/([\w-]{1,40})", "", self._end_film),
+            route("POST", r"/movies/([\w-]{1,40})/cancel", "", self._leave_film),
+            *(() if self.desk is None else self.desk.routes()),
+            *(() if self.desk is None else Sketches(self.desk.shot, self.desk.sheet).routes()),
         )
 
     def route(self, method: str, path: str, query: Mapping[str, str]) -> tuple[int, Callable[[bytes], Reply]]:
@@ -96,18 +83,18 @@ class Studio:
         if not fitting:
             allowed = " or ".join(one.method for one, _ in found)
             raise Refusal(405, f"{method[:16]} is not answered here; allowed: {allowed}")
-        route, match = fitting[0]
-        unknown = set(query) - route.keys - {"token"}
+        chosen, match = fitting[0]
+        unknown = set(query) - chosen.keys - {"token"}
         if unknown:
-            allowed = ", ".join(sorted(route.keys)) or "none"
+            allowed = ", ".join(sorted(chosen.keys)) or "none"
             raise Refusal(400, f"the query has an unknown key (got {sorted(unknown)[0][:40]!r}; allowed: {allowed})")
-        return route.most, lambda body: self._answered(route, match, query, body)
+        return chosen.most, lambda body: self._answered(chosen, match, query, body)
 
     def warm_up(self) -> None:
         """Find out beforehand what the page asks for first; a browser takes as long to start."""
         for n in range(len(self._takes)):
             try:
-                if not self._closing.is_set():
+                if not self._waiting.over:
                     self._take(n)
             except Exception:  # told to whoever asks
                 _log.debug("take %d could not be looked at beforehand", n, exc_info=True)
@@ -118,18 +105,39 @@ class Studio:
 
     def close(self) -> None:
         """End long polls, forget films."""
-        self._closing.set()
+        self._waiting.close()
         self._films.close()
+        if self.desk is not None:
+            self.desk.close()
+
+    def open_another(self, folder: Path) -> int:
+        """A take more; its number."""
+        take = open_take(folder)
+        self._drop_gone()
+        with self._guard:
+            numbers = [n for n, one in enumerate(self._takes) if one.take.path == take.take.path]
+            if numbers:
+                return numbers[0]
+            if len(self._takes) >= _MOST_TAKES:
+                raise Refusal(409, f"{_MOST_TAKES} takes are open already; try: bunraku direct anew")
+            self._overlays.append(Overlays(take))
+            self._takes.append(take)
+            return len(self._takes) - 1
+
+    def _drop_gone(self) -> None:
+        """Forget runs that were cancelled before they had a frame, of which nothing is left: they are the last ones."""
+        with self._guard:
+            while self.desk is not None and self._takes and not self._takes[-1].take.path.is_dir():
+                n = len(self._takes) - 1
+                self._boxes = {key: box for key, box in self._boxes.items() if key[0] != n}
+                self._takes.pop()
+                self._overlays.pop()
 
     @staticmethod
-    def _route(method: str, path: str, keys: str, answer: Callable[..., Reply], most: int = 0) -> _Route:
-        return _Route(method, re.compile(path, re.ASCII), frozenset(keys.split()), answer, most)
-
-    @staticmethod
-    def _answered(route: _Route, match: re.Match[str], query: Mapping[str, str], body: bytes) -> Reply:
+    def _answered(one: Route, match: re.Match[str], query: Mapping[str, str], body: bytes) -> Reply:
         try:
-            given = (body,) if route.most else ()
-            return route.answer(*match.groups(), query, *given)
+            given = (body,) if one.most else ()
+            return one.answer(*match.groups(), query, *given)
         except BunrakuError as error:  # a damaged frame, a file that went
             raise Refusal(500, str(error)) from error
 
@@ -145,7 +153,10 @@ class Studio:
 
     def _opened(self, query: Mapping[str, str]) -> Reply:
         differences = tuple(Difference(key, values) for key, values in differences_of(self._takes))
-        return _told(Opened(__version__, tuple(self._take(k) for k in range(len(self._takes))), differences))
+        directed = "" if self.desk is None else self.desk.shot.name
+        self._drop_gone()
+        takes = tuple(self._take(k) for k in range(len(self._takes)))
+        return told(Opened(__version__, takes, differences, directed))
 
     def _take(self, n: int) -> Take:
         take, overlays, scene = self._takes[n], self._overlays[n], self._takes[n].scene
@@ -236,28 +247,19 @@ class Studio:
             for name in names
         ]
         sentences = [Sentence(cast(Any, one.kind), one.text, one.frame, one.region) for one in take.sentences()]
-        return _told(Report(_state(take), ready, tuple(sentences), tuple(curves), take.shot))
+        return told(Report(_state(take), ready, tuple(sentences), tuple(curves), take.shot))
 
     def _news(self, which: str, query: Mapping[str, str]) -> Reply:
         """Waits until there is news."""
         take = self._takes[self._number(which)]
         known = number(query, "ready", 0, 10**9, 0), query.get("state", "")
-        with self._guard:
-            self._waiting += 1
-            until = time.monotonic() + (_PATIENCE if self._waiting <= _FEW else _HURRY)
-        try:
-            while take.ready <= known[0] and take.state == known[1] and time.monotonic() < until:
-                if self._closing.wait(_PACE):
-                    break
-        finally:
-            with self._guard:
-                self._waiting -= 1
+        self._waiting.for_news(lambda: take.ready <= known[0] and take.state == known[1])
         state = _state(take)
         left = take.seconds_left if state == "running" else None
-        return _told(News(state, take.ready, take.count, take.done, left, state == "running"))
+        return told(News(state, take.ready, take.count, take.done, left, state == "running"))
 
     def _cancel(self, which: str, query: Mapping[str, str]) -> Reply:
-        return _told(Cancelled(self._takes[self._number(which)].stop()))
+        return told(Cancelled(self._takes[self._number(which)].stop()))
 
     def _begin_film(self, query: Mapping[str, str]) -> Reply:
         width, height = number(query, "width", 16, 8192), number(query, "height", 16, 8192)
@@ -267,17 +269,17 @@ class Studio:
             rate = 0.0
         if not 1.0 <= rate <= 240.0:
             raise Refusal(400, f"rate must be a number (got {query.get('rate', '')[:40]!r}; allowed: 1 to 240)")
-        return _told(MovieBegun(self._films.begin(width, height, rate)))
+        return told(MovieBegun(self._films.begin(width, height, rate)))
 
     def _add_picture(self, name: str, query: Mapping[str, str], body: bytes) -> Reply:
         self._films.film(name).add(body)
-        return _told(MovieBegun(name))
+        return told(MovieBegun(name))
 
     def _end_film(self, name: str, query: Mapping[str, str]) -> Reply:
         return Reply(self._films.end(name), "video/mp4")
 
     def _leave_film(self, name: str, query: Mapping[str, str]) -> Reply:
-        return _told(Cancelled(self._films.leave(name)))
+        return told(Cancelled(self._films.leave(name)))
 
     def _number(self, which: str) -> int:
         if int(which) >= len(self._takes):
@@ -300,9 +302,3 @@ def _state(take: ReviewedTake) -> State:
 def _numbers(values: Any) -> tuple[float | None, ...]:
     """What JSON can say."""
     return tuple(value if np.isfinite(value) else None for value in np.asarray(values, float).tolist())
-
-
-def _told(message: object) -> Reply:
-    assert is_dataclass(message) and not isinstance(message, type)
-    text = json.dumps(asdict(message), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return Reply(text.encode(errors="replace"))  # names of folders may be no text

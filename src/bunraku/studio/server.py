@@ -14,11 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from bunraku.contracts import OutputError
-from bunraku.shots import ReviewedTake
+from bunraku.shots import EditedShot, ReviewedTake
 
 from .gate import LOOPBACK, Gate, Refusal, asked, check_headers, check_shape
 from .messages import Refused
-from .routes import Reply, Studio
+from .replies import Reply
+from .routes import Studio
 
 _log = logging.getLogger(__name__)
 _LINGER = 0.2  # [s] without a word, after which whoever was refused is hung up on
@@ -40,8 +41,12 @@ class StudioServer(ThreadingHTTPServer):
     allow_reuse_address = os.name != "nt"  # there it would let two servers share a port
     request_queue_size = 64  # of a few, connections of a second tab are dropped and tried again a second later
 
-    def __init__(self, takes: Sequence[ReviewedTake], port: int = 0, page: bytes | None = None) -> None:
-        """Port 0 is any that is free; `page` replaces the one that is installed."""
+    def __init__(
+        self, takes: Sequence[ReviewedTake], port: int = 0, page: bytes | None = None, *,
+        shot: EditedShot | None = None, threads: int | None = None, ahead: bool = False,
+    ) -> None:  # fmt: skip
+        """Port 0 is any that is free; `page` replaces the one that is installed; a `shot` is directed as well, on so
+        many threads, perhaps with a process that waits ahead for the next run."""
         try:
             self._room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
             super().__init__((LOOPBACK, port), _Handler)
@@ -49,7 +54,7 @@ class StudioServer(ThreadingHTTPServer):
             why = getattr(error, "strerror", None) or str(error)
             raise OutputError(f"port {port}: cannot be listened at: {why}; try: another --port, or none") from error
         self.gate = Gate(int(self.server_address[1]))
-        self.studio = Studio(takes, page)
+        self.studio = Studio(takes, page, shot, threads, ahead)
 
     @property
     def address(self) -> str:

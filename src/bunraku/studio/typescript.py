@@ -14,9 +14,9 @@ from pathlib import Path
 from bunraku.contracts import input_error
 from bunraku.io import write_text
 
-SOURCE = Path(__file__).with_name("messages.py")
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("messages.py", "sketch_messages.py"))
 TARGET = Path(__file__).with_name("client") / "src" / "messages.ts"
-_PLAIN = {"str": "string", "int": "number", "float": "number", "bool": "boolean"}
+_PLAIN = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "unknown"}
 _HEADING = "// Made from messages.py by `python -m bunraku.studio.typescript`; change it there.\n"
 
 
@@ -65,8 +65,9 @@ def _type(node: ast.expr) -> str:
                 inner = _type(item)
                 return f"readonly ({inner})[]" if "|" in inner else f"readonly {inner}[]"
     raise input_error(
-        "a message's annotation cannot be said in TypeScript", where=f"{SOURCE.name}, line {node.lineno}",
-        got=ast.unparse(node), allowed="str, int, float, bool, None, Literal, tuple[T, ...], messages, unions of these",
+        "a message's annotation cannot be said in TypeScript", where=f"messages, line {node.lineno}",
+        got=ast.unparse(node),
+        allowed="str, int, float, bool, None, Any, Literal, tuple[T, ...], messages, unions of these",
     )  # fmt: skip
 
 
@@ -87,10 +88,15 @@ def _comment(text: str, indent: str) -> str:
     return f"{indent}/**\n{inside}\n{indent} */\n"
 
 
+def messages() -> str:
+    """All that is said."""
+    return "\n".join(one.read_text(encoding="utf-8") for one in SOURCES)
+
+
 def main() -> None:
     """Write the client's types."""
     TARGET.parent.mkdir(parents=True, exist_ok=True)
-    write_text(TARGET, typescript(SOURCE.read_text(encoding="utf-8")))
+    write_text(TARGET, typescript(messages()))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from bunraku.contracts import (
     Vector,
     input_error,
     need,
+    whole_number,
 )
 from bunraku.direction.job import Take
 from bunraku.direction.steer import Material
@@ -110,7 +111,7 @@ def chain(
     body: TetMesh, phases: Sequence[Phase | Flight], *, material: Material | Sequence[Material] = "rubber",
     of_tet: Integers | Sequence[int] | None = None, modes: int = 30, damping: ArrayLike | None = None,
     gravity: Sequence[float] = GRAVITY, warp: bool = True, attach: bool = False, ground: float | None = None,
-    before: Chain | None = None, threads: int | None = None, cache: ContentStore | None = None,
+    before: Chain | None = None, kept: int = 0, threads: int | None = None, cache: ContentStore | None = None,
 ) -> Chain:  # fmt: skip
     """Plan motions one after another: a walk, a handspring, a jump.
 
@@ -129,6 +130,7 @@ def chain(
         attach: as for `plan`.
         ground: as for `plan`.
         before: an earlier chain of the same body: its set-up is taken.
+        kept: how many of the first phases are as they were in `before`: their motions are taken, too.
         threads: of kernels and solver; None takes all cores.
         cache: where modes are kept from run to run.
 
@@ -142,11 +144,14 @@ def chain(
     begin = time.perf_counter()
     if before is not None:
         need(Chain, "before", before)
+    most = 0 if before is None else min(len(before.motions), len(phases))
+    if whole_number("kept", kept) > most:
+        raise input_error("there are not so many motions to be taken", where="kept", got=kept, allowed=f"0 to {most}")
     known = None if before is None else before.motions[0]
     stock = stock_of(body, material, of_tet, damping, (0.0, 0.0, 0.0), known, threads, cache)
-    pull, made = as_gravity(gravity), []
+    pull, made = as_gravity(gravity), [*before.motions[:kept]] if before is not None else []
     with one_blas_thread():  # matrices are small, and its threads would spin where those of the kernels work
-        for k, one in enumerate(phases):
+        for k, one in enumerate(phases[kept:], start=kept):
             try:
                 if isinstance(one, Phase):
                     made.append(_standing(stock, one, made, modes, warp, attach, ground))

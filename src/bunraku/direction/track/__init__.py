@@ -5,6 +5,7 @@ from .changing import changing as changing
 from .regions import animation_regions as animation_regions
 from .regions import clusters as clusters
 from .regions import painted as painted
+from .regions import sampled_poses as sampled_poses
 from .regions import vertex_labels as vertex_labels
 from .scales import scales as scales
 from .seams import Seam as Seam

@@ -11,6 +11,8 @@ import { Surface } from "./surface";
 /** guides with fewer faces are shown flat, edge by edge: that is what was modelled */
 const COARSE = 6000;
 
+const PLAIN = RESULT.front.map((share) => Math.round(255 * share));
+
 export type Part = "result" | "guide" | "over";
 
 export class Actor {
@@ -138,6 +140,24 @@ export class Actor {
       tint[4 * v + 2] = colour[2];
       tint[4 * v + 3] = region === chosen ? 255 : 0;
     }
+    this.result.tint.needsUpdate = true;
+  }
+
+  /** Some vertices have other labels now. */
+  relabel(vertices: Iterable<number>): void {
+    const tint = this.result.tint.array as Uint8Array;
+    for (const v of vertices) {
+      const label = this.label?.[v] ?? -1;
+      tint.set(label < 0 ? PLAIN : regionColour(label), 4 * v);
+    }
+    this.result.tint.needsUpdate = true;
+  }
+
+  /** Colours some vertices, and none of the others. */
+  single(vertices: Iterable<number>, colour: readonly [number, number, number]): void {
+    const tint = this.result.tint.array as Uint8Array;
+    for (let v = 0; v < this.take.vertices; v++) tint.set(PLAIN, 4 * v);
+    for (const v of vertices) tint.set(colour, 4 * v);
     this.result.tint.needsUpdate = true;
   }
 

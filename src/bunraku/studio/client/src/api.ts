@@ -1,6 +1,9 @@
 /** Requests to the server. The token is that of the page's own address and travels in a header. */
 
-import type { Cancelled, MovieBegun, News, Opened, Refused, Report } from "./messages";
+import type {
+  ArraysKept, Cancelled, ClustersWanted, Edit, Edited, KeysTried, MovieBegun, News, ObjectEdit, Opened, PaintedLabels, PiecesWanted, Refused, Report,
+  ShapeTried, ShotNews, ShotSheet, SketchSheet,
+} from "./messages";
 
 /** The server refused, in a sentence; status 0 when nobody answered. */
 export class ServerError extends Error {
@@ -91,3 +94,33 @@ export const leaveMovie = (movie: string): Promise<Cancelled> => json(`/movies/$
 
 export const endMovie = async (movie: string): Promise<Blob> =>
   body(await ask(`/movies/${movie}`), (reply) => reply.blob());
+
+const post = <T>(path: string, told: unknown): Promise<T> => json(path, { method: "POST", body: JSON.stringify(told) });
+
+export const shot = (): Promise<ShotSheet> => json("/shot");
+export const editShot = (edit: Edit): Promise<Edited> => post("/shot/edit", edit);
+export const stepShot = (which: "undo" | "redo", revision: number, tab: string): Promise<Edited> => post(`/shot/${which}`, { revision, tab });
+export const shotNews = (revision: number, run: number, signal: AbortSignal): Promise<ShotNews> =>
+  json(`/shot/news?revision=${revision}&run=${run}`, { signal });
+export const sendArrays = (parcel: ArrayBuffer): Promise<ArraysKept> => json("/shot/arrays", { method: "POST", body: parcel });
+export const shotArrays = (name: string): Promise<ArrayBuffer> => bytes(`/shot/arrays?name=${encodeURIComponent(name)}`);
+export const run = (revision: number): Promise<ShotNews> => post("/run", { revision });
+export const cancelRun = (): Promise<Cancelled> => json("/run/cancel", { method: "POST" });
+
+const posted = async (path: string, told: unknown): Promise<ArrayBuffer> =>
+  body(await ask(path, { method: "POST", body: JSON.stringify(told) }), (reply) => reply.arrayBuffer());
+const about = (object: string): string => `object=${encodeURIComponent(object)}`;
+
+export const sketch = (object: string): Promise<SketchSheet> => json(`/sketch?${about(object)}`);
+export const sketchMesh = (object: string): Promise<ArrayBuffer> => bytes(`/sketch/mesh?${about(object)}`);
+export const sketchFrames = (object: string, from: number, count: number, tab: string, signal: AbortSignal): Promise<ArrayBuffer> =>
+  bytes(`/sketch/frames?${about(object)}&from=${from}&count=${count}&tab=${tab}`, signal);
+export const sketchImages = (object: string, axis: number, tolerance: number): Promise<ArrayBuffer> =>
+  bytes(`/sketch/images?${about(object)}&axis=${axis}&tolerance=${tolerance}`);
+export const tryKeys = (tried: KeysTried): Promise<ArrayBuffer> => posted("/sketch/keys", tried);
+export const tryShape = (tried: ShapeTried): Promise<ArrayBuffer> => posted("/sketch/shape", tried);
+export const tryPath = (tried: ShapeTried): Promise<ArrayBuffer> => posted("/sketch/path", tried);
+export const pieces = (wanted: PiecesWanted): Promise<ArrayBuffer> => posted("/sketch/pieces", wanted);
+export const clusters = (wanted: ClustersWanted): Promise<ArrayBuffer> => posted("/sketch/clusters", wanted);
+export const editObject = (edit: ObjectEdit): Promise<Edited> => post("/sketch/edit", edit);
+export const paint = (painting: PaintedLabels): Promise<Edited> => post("/sketch/labels", painting);

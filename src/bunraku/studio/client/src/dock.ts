@@ -6,7 +6,13 @@ import type { Session } from "./session";
 import { makeTimeline, shareOf } from "./timeline";
 import { makeFrameField, makeTransport } from "./transport";
 
-export function makeDock(session: Session): HTMLElement {
+export interface Dock {
+  readonly root: HTMLElement;
+  /** where lanes go that run with the time line */
+  readonly tracks: HTMLElement;
+}
+
+export function makeDock(session: Session): Dock {
   const { lanes, menu } = makeCurves(session);
   const head = el("div", { class: "playhead" });
   const rail = el("div", { class: "rail", "aria-hidden": "true" }, head);
@@ -16,5 +22,6 @@ export function makeDock(session: Session): HTMLElement {
   };
   session.on("frame", show);
   session.on("takes", show);
-  return el("section", { class: "dock", "aria-label": "Time" }, makeTransport(session, menu), el("div", { class: "tracks" }, time, lanes, rail));
+  const tracks = el("div", { class: "tracks" }, time, lanes, rail);
+  return { root: el("section", { class: "dock", "aria-label": "Time" }, makeTransport(session, menu), tracks), tracks };
 }

@@ -41,6 +41,7 @@ export class Frames {
     private readonly budget: number,
     private readonly arrived: () => void,
     private readonly failed: (error: unknown) => void,
+    private readonly ask: (wanted: api.FramesWanted, signal: AbortSignal) => Promise<ArrayBuffer> = api.frames,
   ) {
     this.made = take.ready;
   }
@@ -108,6 +109,18 @@ export class Frames {
     this.fetchNext();
   }
 
+  /** Every frame is another from now on. With one of them nothing more is fetched until `retry`: the next are on their way. */
+  restart(place = -1, entry: PackedEntry | null = null, bytes = 0): void {
+    this.flight?.abort.abort();
+    this.flight = null;
+    this.held.clear();
+    this.bytes = 0;
+    if (entry === null) return;
+    this.held.set(place, { entry, chunk: { bytes, places: [place], overlay: this.overlay } });
+    this.bytes = bytes;
+    this.pausedUntil = Infinity;
+  }
+
   private get bytesPerFrame(): number {
     const { vertices, guide_vertices } = this.take;
     return this.held.size > 0 ? this.bytes / this.held.size : 6 * (vertices + guide_vertices) + 1000;
@@ -148,7 +161,7 @@ export class Frames {
     const overlay = this.overlay;
     const parts = [this.take.guide_faces > 0 ? "guide" : "", this.take.obstacle_faces > 0 ? "obstacles" : ""].filter(Boolean);
     try {
-      const bytes = await api.frames({ take: this.take.number, from, count: to - from, overlay, parts }, abort.signal);
+      const bytes = await this.ask({ take: this.take.number, from, count: to - from, overlay, parts }, abort.signal);
       if (this.flight !== flight) return;
       this.keep(unpack(bytes), bytes.byteLength, overlay);
       this.flight = null;

@@ -3,6 +3,16 @@
 import { clamp } from "./dom";
 import type { Session } from "./session";
 
+/** What takes the pointer instead of the camera: a brush, a handle. */
+export interface Tool {
+  /** Whether a press at shares of the canvas is its own; then so is all until it is released. */
+  down(event: PointerEvent, at: readonly [number, number]): boolean;
+  drag(event: PointerEvent, at: readonly [number, number]): void;
+  up(): void;
+  /** the pointer rests, or passes over; null: it left */
+  hover(at: readonly [number, number] | null): void;
+}
+
 export interface Pointing {
   /** the pointer rests at shares of the canvas; null: it left */
   hover(at: readonly [number, number] | null): void;
@@ -18,21 +28,32 @@ export function takeGestures(canvas: HTMLCanvasElement, session: Session, pointi
   const pointers = new Map<number, PointerEvent>();
   let travelled = 0;
   let button = 0;
+  let held = -1; // the pointer that is the tool's
   const share = (event: MouseEvent): [number, number] => {
     const box = canvas.getBoundingClientRect();
     return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
   };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
+    if (held >= 0) return;
+    if (pointers.size === 0 && session.tool?.down(event, share(event))) {
+      held = event.pointerId;
+      return;
+    }
     pointers.set(event.pointerId, event);
     travelled = 0;
     button = event.button;
     pointing.hover(null);
   });
   canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerId === held) {
+      session.tool?.drag(event, share(event));
+      return;
+    }
     const before = pointers.get(event.pointerId);
     if (before === undefined) {
-      pointing.hover(share(event));
+      if (session.tool !== null) session.tool.hover(share(event));
+      else pointing.hover(share(event));
       return;
     }
     const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
@@ -48,11 +69,23 @@ export function takeGestures(canvas: HTMLCanvasElement, session: Session, pointi
     else if (event.ctrlKey || event.metaKey) orbit.dolly(Math.exp(0.006 * dy));
     else orbit.orbit(-0.008 * dx, 0.008 * dy);
   });
+  const release = (event: PointerEvent): boolean => {
+    if (event.pointerId !== held) return false;
+    held = -1;
+    session.tool?.up();
+    return true;
+  };
   canvas.addEventListener("pointerup", (event) => {
-    if (pointers.delete(event.pointerId) && travelled < DRAG && button === 0) pointing.choose(share(event));
+    if (release(event)) return;
+    if (pointers.delete(event.pointerId) && travelled < DRAG && button === 0 && session.tool === null) pointing.choose(share(event));
   });
-  canvas.addEventListener("pointercancel", (event) => pointers.delete(event.pointerId));
-  canvas.addEventListener("pointerleave", () => pointing.hover(null));
+  canvas.addEventListener("pointercancel", (event) => {
+    if (!release(event)) pointers.delete(event.pointerId);
+  });
+  canvas.addEventListener("pointerleave", () => {
+    session.tool?.hover(null);
+    pointing.hover(null);
+  });
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("wheel", (event) => wheel(event, session, canvas.clientHeight), { passive: false });
 }

@@ -32,6 +32,19 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
     ["wheel, pinch", "nearer, farther"],
     ["two fingers", "turn; with Shift: move"],
   ]],
+  ["Direct", [
+    ["Ctrl Enter", "run"],
+    ["Ctrl Z", "undo; with Shift: redo"],
+    ["← → ↑ ↓", "on a key: move it; with Shift farther"],
+    ["Delete", "on a key: delete it"],
+  ]],
+  ["Paint, Keys", [
+    ["B E G Q", "paint: brush, erase, fill, choose"],
+    [", .", "paint: a smaller, a larger brush"],
+    ["N", "paint: a new region"],
+    ["G R E", "keys: move, turn, scale"],
+    ["K", "keys: one more on this frame"],
+  ]],
   ["Take away", [
     ["U", "copy a link"],
     ["K", "save a still"],

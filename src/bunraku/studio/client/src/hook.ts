@@ -1,5 +1,7 @@
 /** `window.bunraku`: what tests wait for. */
 
+import type { Directing } from "./direct/index";
+import type { Sketched, Trial } from "./direct/sketch";
 import type { Notice } from "./notice";
 import type { Session } from "./session";
 
@@ -22,9 +24,27 @@ export interface Hook {
   readonly look: Session["look"];
   readonly camera: Session["orbit"]["at"];
   readonly takes: readonly { readonly state: string; readonly ready: number }[];
+  /** of the shot that is directed; 0 where none is */
+  readonly revision: number;
+  readonly running: boolean;
+  /** whether an edit is on its way */
+  readonly sending: boolean;
+  /** [ms] from the last edit's being sent until its answer was shown */
+  readonly lastEdit: number;
+  /** what is painted or posed; null where nothing is */
+  readonly sketched: Sketched | null;
+  /** [ms] that dabs of the brush took */
+  readonly dabs: readonly number[];
+  /** [ms] from the pointer's being somewhere until what it painted there was drawn */
+  readonly waits: readonly number[];
+  /** where the gizmo is in the picture, in shares of it */
+  readonly handle: readonly [number, number] | null;
+  /** points of the line drawn beside it */
+  readonly line: number;
+  readonly trials: readonly Trial[];
 }
 
-export function offerHook(session: Session, notice: Notice): void {
+export function offerHook(session: Session, notice: Notice, directing: () => Directing | null): void {
   let pictures = 0;
   session.on("drawn", () => pictures++);
   const hook: Hook = {
@@ -42,6 +62,16 @@ export function offerHook(session: Session, notice: Notice): void {
     get look() { return session.look; },
     get camera() { return session.orbit.at; },
     get takes() { return session.takes.map(({ state, ready }) => ({ state, ready })); },
+    get revision() { return directing()?.desk.sheet?.revision ?? 0; },
+    get running() { return directing()?.desk.news?.running ?? false; },
+    get sending() { return directing()?.desk.busy ?? false; },
+    get lastEdit() { return directing()?.desk.lastEdit ?? 0; },
+    get sketched() { return directing()?.sketch.state ?? null; },
+    get dabs() { return directing()?.painting.brush.spent ?? []; },
+    get waits() { return directing()?.painting.brush.waits ?? []; },
+    get handle() { return directing()?.posing.gizmo.where ?? null; },
+    get line() { return directing()?.posing.gizmo.drawn ?? 0; },
+    get trials() { return directing()?.sketch.trials ?? []; },
   };
   Reflect.set(window, "bunraku", hook);
 }

@@ -61,7 +61,7 @@ function isTyped(event: KeyboardEvent): boolean {
   if (!(at instanceof HTMLElement)) return false;
   if (at instanceof HTMLInputElement && at.type !== "checkbox") return true;
   if (at instanceof HTMLSelectElement) return event.key.length === 1 || event.key.startsWith("Arrow");
-  const presses = at instanceof HTMLButtonElement || at instanceof HTMLInputElement;
+  const presses = at instanceof HTMLButtonElement || at instanceof HTMLInputElement || at.tagName === "SUMMARY";
   return presses && (event.key === " " || event.key === "Enter");
 }
 

@@ -1,5 +1,6 @@
 /** The page of `bunraku view`: puts the parts together and keeps them going. */
 
+import { direct, type Directing } from "./direct/index";
 import { makeDock } from "./dock";
 import { el } from "./dom";
 import { offerHook } from "./hook";
@@ -26,20 +27,31 @@ function begin(): void {
   const say = (text: string): void => notice.say(text);
   const stage = makeStage(session, canvas);
   stage.append(makeLegend(session), notice.root);
-  document.body.append(makeToolbar(session, say), el("main", {}, stage, makeDock(session), makePanel(session)));
+  const dock = makeDock(session);
+  const panel = makePanel(session);
+  document.body.append(makeToolbar(session, say), el("main", {}, stage, dock.root, panel.root));
   narrow.addEventListener("change", () => session.store.set({ panel: !narrow.matches }));
   followTheme(session);
   listenToKeys(session, say);
-  offerHook(session, notice);
+  let directing: Directing | null = null;
+  offerHook(session, notice, () => directing);
   const reader = new NewsReader(session, () => notice.back());
 
-  const start = async (): Promise<void> => {
+  const reopen = async (): Promise<void> => {
     const first = session.takes.length === 0;
     await session.open();
-    if (first) firstLook(session);
+    if (first && session.takes.length > 0) firstLook(session);
+    void reader.read();
+  };
+  const start = async (): Promise<void> => {
+    await reopen();
+    if (session.directed !== "") {
+      directing ??= direct({ session, panel, stage, canvas, tracks: dock.tracks, say, reopen });
+      await directing.desk.open();
+      document.title = `${session.directed} – bunraku`;
+    }
     notice.back();
     session.retry();
-    void reader.read();
   };
   let knocking = false;
   async function comeBack(): Promise<void> {

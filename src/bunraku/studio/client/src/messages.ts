@@ -69,6 +69,8 @@ export interface Opened {
   readonly version: string;
   readonly takes: readonly Take[];
   readonly differences: readonly Difference[];
+  /** the shot file that is edited; '' where takes are looked at only */
+  readonly directed: string;
 }
 
 /** Something the report says, and where to look. */
@@ -165,7 +167,274 @@ export interface MovieBegun {
   readonly id: string;
 }
 
+/** An object of the shot that is directed. */
+export interface ShotObject {
+  /** of its table: ('object', 'coat'), or with ('stage', 'dress') before it */
+  readonly path: readonly (string | number)[];
+  readonly name: string;
+  /** 'shell', 'obstacle', 'body', 'plan' or 'wrinkle' */
+  readonly role: string;
+  /** what it goes after, as its file says it; '' where there is nothing */
+  readonly follows: string;
+}
+
+/** A setting of the shot, whether or not its file says it. */
+export interface Knob {
+  /** from the outermost table on */
+  readonly path: readonly (string | number)[];
+  readonly doc: string;
+  /** numbers: as many as its default or value has, such as a velocity */
+  readonly kind: "number" | "whole" | "flag" | "choice" | "text" | "numbers";
+  readonly unit: string;
+  readonly low: number | null;
+  /** what is allowed; None where there is no end */
+  readonly high: number | null;
+  /** whether `low` itself is not allowed */
+  readonly open: boolean;
+  /** of a choice; of a number words that may stand in its place */
+  readonly options: readonly string[];
+  /** whether it may be keyed: [[frame, value, ease], …] */
+  readonly keyable: boolean;
+  /** what holds where the file does not say it; None where only `otherwise` knows */
+  readonly default: unknown;
+  /** the same in words, where those are needed */
+  readonly otherwise: string;
+  /** as the file says it; None where it does not */
+  readonly value: unknown;
+}
+
+/** GET /shot: the shot as it stands in its file. */
+export interface ShotSheet {
+  readonly revision: number;
+  readonly file: string;
+  readonly text: string;
+  readonly first: number | null;
+  /** frames, as the file says; None where its guide decides */
+  readonly last: number | null;
+  readonly objects: readonly ShotObject[];
+  readonly knobs: readonly Knob[];
+  /** what is wrong with the file, where somebody else wrote what cannot be run; knobs are then the last ones */
+  readonly problems: readonly string[];
+  /** unified, from the file as it was when directing began; '' where it is the same */
+  readonly diff: string;
+  /** what can be taken back, in a sentence; '' for nothing */
+  readonly undo: string;
+  readonly redo: string;
+}
+
+/** One key of the shot file. */
+export interface Change {
+  /** names, and places in lists from 0 */
+  readonly path: readonly (string | number)[];
+  /** None removes it */
+  readonly value: unknown;
+}
+
+/** Arrays to be kept in a file beside the shot, <shot>.<name>.bkarrays. */
+export interface ArraysBeside {
+  readonly name: string;
+  /** of arrays that were sent before */
+  readonly id: string;
+}
+
+/** POST /shot/edit: all of it or nothing. */
+export interface Edit {
+  /** for which it was made */
+  readonly revision: number;
+  readonly changes: readonly Change[];
+  readonly files: readonly ArraysBeside[];
+  /** one sentence: what undo calls it */
+  readonly about: string;
+  /** edits of one gesture that follow each other are one step; '' for a step of its own */
+  readonly gesture: string;
+  /** of whom */
+  readonly tab: string;
+}
+
+/** POST /shot/undo, POST /shot/redo. */
+export interface Step {
+  readonly revision: number;
+  readonly tab: string;
+}
+
+/** What an edit, or taking one back, has made of the shot. */
+export interface Edited {
+  readonly sheet: ShotSheet;
+  /** of this change alone, unified */
+  readonly diff: string;
+}
+
+/** POST /shot/arrays: a parcel was taken in; an edit may name it. */
+export interface ArraysKept {
+  readonly id: string;
+}
+
+/** POST /run: a take of the shot as it is. */
+export interface RunWanted {
+  readonly revision: number;
+}
+
+/** GET /shot/news?revision=R&run=K: answered when there is another revision than R, or the run's number is not K. */
+export interface ShotNews {
+  readonly revision: number;
+  /** the tab that made it; '' where the file was edited elsewhere */
+  readonly by: string;
+  /** what was done */
+  readonly about: string;
+  /** goes up whenever something happens to the run that was asked for here */
+  readonly run: number;
+  readonly running: boolean;
+  /** its number among the takes, once its folder is there */
+  readonly take: number | null;
+  /** what it does before there are frames, or why it ended */
+  readonly saying: string;
+  /** whether it ended early or was refused */
+  readonly failed: boolean;
+}
+
 /** The body of every reply that is not 200, in one sentence; plain text instead without a token. */
 export interface Refused {
   readonly error: string;
+}
+
+/** A region that the shot defines on an object. */
+export interface SketchPart {
+  readonly name: string;
+  /** how many it has; which is in the mesh's parcel, under 'part/K' */
+  readonly vertices: number;
+  /** (3,) [m] at rest: what keys turn about */
+  readonly middle: readonly number[];
+}
+
+/** How a key of a plan is met. */
+export interface KeyMet {
+  /** 'keys[0]' */
+  readonly where: string;
+  readonly met: boolean;
+  readonly missed: number;
+  readonly unit: string;
+}
+
+/**
+ * GET /sketch?object=coat: an object as it is directed, nothing run.
+ *
+ * GET /sketch/mesh?object=coat is a parcel of one entry: faces (f, 3) u4, label (n,) i4 (places in `names`, −1 none),
+ * area (n,) f4 [m²], and part/K (v,) u4, the vertices of the K-th of `parts`.
+ * GET /sketch/frames?object=&from=&count=&tab= is a parcel of points (n, 3) of shares, a frame each; where that tab
+ * tries keys, of these.
+ * GET /sketch/images?object=&axis=0&tolerance=0.001 has image (n,) i4, the mirror image of each vertex or −1.
+ */
+export interface SketchSheet {
+  readonly revision: number;
+  readonly object: string;
+  readonly role: string;
+  readonly vertices: number;
+  readonly faces: number;
+  readonly frames: readonly number[];
+  /** [frames/s] */
+  readonly rate: number;
+  readonly centre: readonly number[];
+  /** [m] of a ball about the centre that holds all of it over the shot */
+  readonly radius: number;
+  /** (3,) [m] in the world of where coordinates are counted from */
+  readonly origin: readonly number[];
+  /** of the regions that are painted */
+  readonly names: readonly string[];
+  /** of a shell: whether they are what obeys the guide */
+  readonly obeyed: boolean;
+  /** another where regions, painted or not, have other vertices */
+  readonly paint: string;
+  readonly parts: readonly SketchPart[];
+  /** what directs it in time: keys of a plan, phases with keys, key shapes of a body; '' for none of these */
+  readonly kind: "keys" | "phases" | "shapes" | "";
+  /** the list under keys, or phases, as the file says it */
+  readonly keys: unknown;
+  /** the frame on which each phase begins */
+  readonly begins: readonly number[];
+  /** of a body, the list under path */
+  readonly paths: unknown;
+  readonly met: readonly KeyMet[];
+  /** what is to be said of a plan's search */
+  readonly sentences: readonly string[];
+}
+
+/**
+ * POST /sketch/keys: keys, or phases, of a plan that the file does not say. Answered with a parcel: points (n, 3)
+ * of shares on a frame, and met (k, 2) f4, whether each key is and by how much not.
+ */
+export interface KeysTried {
+  readonly object: string;
+  readonly revision: number;
+  readonly keys: unknown;
+  /** its place among the sheet's frames */
+  readonly frame: number;
+  readonly tab: string;
+}
+
+/**
+ * POST /sketch/shape: a key of a body, answered with a parcel of points (n, 3) of shares. POST /sketch/path: a path
+ * of it, answered with curve (m, 3) f4 [m].
+ */
+export interface ShapeTried {
+  readonly object: string;
+  readonly revision: number;
+  readonly told: unknown;
+}
+
+/** Vertices that follow each other and have one label. */
+export interface LabelRun {
+  readonly label: number;
+  readonly count: number;
+}
+
+/** POST /sketch/pieces: which connected piece each vertex whose label is not −1 is in: label (n,) i4. */
+export interface PiecesWanted {
+  readonly object: string;
+  readonly runs: readonly LabelRun[];
+}
+
+/**
+ * POST /sketch/clusters: regions that follow the guide, label (n,) i4; so many or of a size [m], of what has a
+ * label in `runs`, of everything where that is empty.
+ */
+export interface ClustersWanted {
+  readonly object: string;
+  readonly count: number | null;
+  readonly scale: number | null;
+  readonly compactness: number;
+  readonly seed: number;
+  readonly runs: readonly LabelRun[];
+}
+
+/** A painted region that has another name. */
+export interface Renamed {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** POST /sketch/labels: what is painted is written beside the shot, which names it. Answered with Edited. */
+export interface PaintedLabels {
+  readonly revision: number;
+  readonly object: string;
+  readonly names: readonly string[];
+  /** of all vertices, by their number */
+  readonly runs: readonly LabelRun[];
+  readonly renamed: readonly Renamed[];
+  /** of a shell: whether these regions are what obeys the guide; None: as it is */
+  readonly obeyed: boolean | null;
+  readonly about: string;
+  readonly tab: string;
+}
+
+/**
+ * POST /sketch/edit: an edit of one object, refused as well where the object could not be made any more: a key out
+ * of time, say, or of a region that is fixed. Answered with Edited.
+ */
+export interface ObjectEdit {
+  readonly revision: number;
+  readonly object: string;
+  readonly changes: readonly Change[];
+  readonly about: string;
+  readonly gesture: string;
+  readonly tab: string;
 }

@@ -21,7 +21,7 @@ export function distinct(takes: readonly Take[]): Take[] {
 
 /** 'frame 12' where a view shows another frame than the time line's, as a take does before it begins and after it ends; else "". */
 export function otherFrame(session: Session, view: View): string {
-  const take = session.takes[view.take];
+  const take = session.takeOf(view.take);
   const shown = take?.frames[session.placeIn(take)];
   return shown === undefined || Math.abs(shown - session.frameNumber) < 1e-6 ? "" : `frame ${frameText(shown)}`;
 }

@@ -75,6 +75,7 @@ export class NewsReader {
       }
     } catch (error) {
       if (api.isAbort(error)) return;
+      this.stale ||= error instanceof api.ServerError && error.status === 404; // a run left nothing behind
       this.session.failed(error);
       if (api.isGone(error)) this.reading = false;
       else await pause(TROUBLE);

@@ -16,9 +16,16 @@ const MEANT: Record<State, string> = {
   interrupted: "Its run ended early; bunraku run SHOT --resume goes on.",
 };
 
-export function makePanel(session: Session): HTMLElement {
+export interface Panel {
+  readonly root: HTMLElement;
+  /** Adds a page behind the others, or as the first, which is then shown; `seen` is told when it is, and is not any more. */
+  addPage(name: string, page: HTMLElement, first?: boolean, seen?: (on: boolean) => void): void;
+}
+
+export function makePanel(session: Session): Panel {
   const list = el("ul", { class: "takes" });
-  const panel = el("aside", { class: "panel", "aria-label": "Takes and report" }, list, pages(session));
+  const { root: tabbed, addPage } = pages(session);
+  const panel = el("aside", { class: "panel", "aria-label": "Takes and report" }, list, tabbed);
   const cards = new Map<number, Card>();
   const show = (): void => {
     for (const take of session.takes) {
@@ -34,7 +41,7 @@ export function makePanel(session: Session): HTMLElement {
   session.on("takes", show);
   session.store.watch(["active", "shown", "mode"], show);
   session.store.watch(["panel"], (look) => document.body.classList.toggle("without-panel", !look.panel));
-  return panel;
+  return { root: panel, addPage };
 }
 
 class Card {
@@ -113,38 +120,46 @@ class Card {
 }
 
 /** Tabs: arrow keys go from one to the next. */
-function pages(session: Session): HTMLElement {
+function pages(session: Session): Panel {
   const tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "About the take" });
   const body = el("div", { class: "page", role: "tabpanel", id: "page", tabIndex: 0 });
-  const made = [
-    { name: "Report", page: reportPage(session) },
-    { name: "Differences", page: differencesPage(session) },
-    { name: "Shot", page: shotPage(session) },
-  ];
-  const buttons = made.map(({ name, page }) => {
+  const all = (): HTMLButtonElement[] => [...tabs.querySelectorAll("button")];
+  let leave = (): void => undefined;
+  const addPage = (name: string, page: HTMLElement, first = false, seen?: (on: boolean) => void): void => {
     const tab = el("button", { type: "button", role: "tab", "aria-controls": "page" }, name);
-    tab.addEventListener("click", () => select(tab, page));
-    tabs.append(tab);
-    return tab;
-  });
-  const select = (tab: HTMLElement, page: HTMLElement): void => {
-    for (const each of buttons) {
-      each.setAttribute("aria-selected", String(each === tab));
-      each.tabIndex = each === tab ? 0 : -1;
+    tab.addEventListener("click", () => select(tab, page, seen));
+    if (first) tabs.prepend(tab);
+    else tabs.append(tab);
+    if (first || all().length === 1) select(tab, page, seen);
+    else mark(tabs.querySelector<HTMLElement>('[aria-selected="true"]') ?? tab);
+  };
+  const mark = (chosen: HTMLElement): void => {
+    for (const each of all()) {
+      each.setAttribute("aria-selected", String(each === chosen));
+      each.tabIndex = each === chosen ? 0 : -1;
     }
+  };
+  const select = (tab: HTMLElement, page: HTMLElement, seen?: (on: boolean) => void): void => {
+    mark(tab);
+    leave();
+    leave = () => seen?.(false);
     body.replaceChildren(page);
+    seen?.(true);
     body.setAttribute("aria-label", tab.textContent ?? "");
   };
   tabs.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (by === undefined) return;
     event.stopPropagation();
-    const seen = buttons.filter((tab) => !tab.hidden);
+    const seen = all().filter((tab) => !tab.hidden);
     const next = seen[(seen.indexOf(event.target as HTMLButtonElement) + by + seen.length) % seen.length];
     next?.focus();
     next?.click();
   });
-  session.on("takes", () => (buttons[1]!.hidden = session.takes.length < 2));
-  select(buttons[0]!, made[0]!.page);
-  return el("div", { class: "pages" }, tabs, body);
+  addPage("Report", reportPage(session));
+  addPage("Differences", differencesPage(session));
+  addPage("Shot", shotPage(session));
+  const differences = all()[1]!;
+  session.on("takes", () => (differences.hidden = session.takes.length < 2));
+  return { root: el("div", { class: "pages" }, tabs, body), addPage };
 }

@@ -22,8 +22,18 @@ export function viewAt(views: readonly View[], x: number, y: number): View | nul
   return null;
 }
 
-/** The result's vertex nearest to where a ray through a place of the canvas meets it. */
-export function pick(view: View, actor: Actor, orbit: OrbitCamera, aspect: number, x: number, y: number): Hit | null {
+/** Where a line first meets a surface. */
+export interface Meeting {
+  /** its first corner's place in the list of faces */
+  readonly face: number;
+  /** of its corners the nearest */
+  readonly vertex: number;
+  /** [m] */
+  readonly place: readonly [number, number, number];
+}
+
+/** Where a ray through a place of the canvas meets the result. */
+export function meet(view: View, actor: Actor, orbit: OrbitCamera, aspect: number, x: number, y: number): Meeting | null {
   const points = actor.result.shown;
   if (points === null || view.part === "guide") return null;
   orbit.setAspect((aspect * view.width) / view.height);
@@ -34,8 +44,17 @@ export function pick(view: View, actor: Actor, orbit: OrbitCamera, aspect: numbe
   const step = points.low!.map((low, c) => Math.max((points.high![c]! - low) / 65535, 1e-30));
   const from = [origin.x, origin.y, origin.z].map((value, c) => (value - points.low![c]!) / step[c]!);
   const along = [direction.x, direction.y, direction.z].map((value, c) => value / step[c]!);
-  const vertex = nearestHit(points.data, actor.result.faces, from, along);
-  if (vertex === null) return null;
+  const found = nearestHit(points.data, actor.result.faces, from, along);
+  if (found === null) return null;
+  const place = from.map((value, c) => points.low![c]! + step[c]! * (value + found.far * along[c]!));
+  return { ...found, place: place as [number, number, number] };
+}
+
+/** The result's vertex nearest to there, and what it says. */
+export function pick(view: View, actor: Actor, orbit: OrbitCamera, aspect: number, x: number, y: number): Hit | null {
+  const found = meet(view, actor, orbit, aspect, x, y);
+  if (found === null) return null;
+  const { vertex } = found;
   const region = actor.label?.[vertex] ?? -1;
   return {
     take: view.take,
@@ -46,10 +65,12 @@ export function pick(view: View, actor: Actor, orbit: OrbitCamera, aspect: numbe
 }
 
 /** The corner nearest to where the line first meets a triangle (Möller and Trumbore's test). */
-function nearestHit(x: ArrayLike<number>, faces: Uint32Array, from: readonly number[], along: readonly number[]): number | null {
+function nearestHit(
+  x: ArrayLike<number>, faces: Uint32Array, from: readonly number[], along: readonly number[],
+): { face: number; vertex: number; far: number } | null {
   const [ox, oy, oz] = from as [number, number, number], [dx, dy, dz] = along as [number, number, number];
   let nearest = Infinity;
-  let vertex: number | null = null;
+  let face = -1, vertex = -1;
   for (let f = 0; f < faces.length; f += 3) {
     const a = 3 * faces[f]!, b = 3 * faces[f + 1]!, c = 3 * faces[f + 2]!;
     const px = x[b]! - x[a]!, py = x[b + 1]! - x[a + 1]!, pz = x[b + 2]! - x[a + 2]!;
@@ -67,7 +88,8 @@ function nearestHit(x: ArrayLike<number>, faces: Uint32Array, from: readonly num
     if (t <= 0 || t >= nearest) continue;
     nearest = t;
     const w = 1 - u - v;
+    face = f;
     vertex = (w >= u && w >= v ? a : u >= v ? b : c) / 3;
   }
-  return vertex;
+  return face < 0 ? null : { face, vertex, far: nearest };
 }

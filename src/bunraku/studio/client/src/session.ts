@@ -4,6 +4,7 @@ import { Actor } from "./actor";
 import * as api from "./api";
 import { OrbitCamera } from "./camera";
 import { Frames } from "./frames";
+import type { Tool } from "./gestures";
 import type { Difference, News, Overlay, Report, Take } from "./messages";
 import { unpack } from "./parcels";
 import { distinct } from "./naming";
@@ -23,16 +24,29 @@ const AROUND = 0.35;
 
 export type Topic = "takes" | "report" | "frame" | "buffered" | "views" | "drawn";
 
-/** Whether these are the takes that are on the screen, whatever came to them since. */
+/** The number of what is shown instead of takes. */
+export const GUEST = -1;
+
+/** An object that is painted or posed, before any take of it is made. */
+export interface Guest {
+  readonly take: Take;
+  readonly actor: Actor;
+  readonly frames: Frames;
+  readonly overlay: Overlay | null;
+}
+
+/** Whether these are the takes that are on the screen, whatever came to them since; more may follow. */
 function isSame(before: readonly Take[], now: readonly Take[]): boolean {
   const key = (take: Take): string => [take.folder, take.vertices, take.faces, take.guide_faces, take.obstacle_faces].join(" ");
-  return before.map(key).join("\n") === now.map(key).join("\n");
+  return before.map(key).join("\n") === now.slice(0, before.length).map(key).join("\n");
 }
 
 export class Session {
   takes: Take[] = [];
   differences: readonly Difference[] = [];
   version = "";
+  /** the shot file that is edited; "" where takes are looked at only */
+  directed = "";
   shot = new ShotFrames([]);
   readonly player: Player;
   readonly orbit = new OrbitCamera(() => this.invalidate());
@@ -42,6 +56,9 @@ export class Session {
   readonly reports = new Map<number, Report>();
   readonly news = new Map<number, News>();
   views: View[] = [];
+  guest: Guest | null = null;
+  /** what takes the pointer on the views instead of the camera */
+  tool: Tool | null = null;
   /** [ms] from the page's start until the first frame was drawn; 0 before */
   firstFrame = 0;
   private readonly loading = new Set<number>();
@@ -109,6 +126,27 @@ export class Session {
     return this.takes[this.look.active];
   }
 
+  /** A take by its number, or the guest. */
+  takeOf(number: number): Take | undefined {
+    return number === GUEST ? this.guest?.take : this.takes[number];
+  }
+
+  /** Shows something instead of takes; null: takes again. */
+  invite(guest: Guest | null): void {
+    const frame = this.frameNumber;
+    this.guest = guest;
+    if (guest === null) {
+      this.actors.delete(GUEST);
+      this.frames.delete(GUEST);
+    } else {
+      this.actors.set(GUEST, guest.actor);
+      this.frames.set(GUEST, guest.frames);
+    }
+    this.setTakes(this.takes);
+    this.player.seek(this.shot.at(frame));
+    this.tell("frame");
+  }
+
   get frameNumber(): number {
     return this.shot.numbers[this.player.place] ?? 0;
   }
@@ -121,6 +159,7 @@ export class Session {
       return;
     }
     this.version = opened.version;
+    this.directed = opened.directed;
     this.differences = opened.differences;
     this.setTakes([...opened.takes]);
     for (const take of this.takes) void this.loadReport(take.number);
@@ -129,14 +168,15 @@ export class Session {
   setTakes(takes: Take[]): void {
     const frame = this.frameNumber;
     this.takes = distinct(takes);
-    this.shot = new ShotFrames(takes);
+    const all = this.guest === null ? this.takes : [...this.takes, this.guest.take];
+    this.shot = new ShotFrames(all);
     this.player.reshape(this.shot.count, this.shot.rate);
     if (frame !== 0) this.player.seek(this.shot.at(frame));
     for (const take of takes) {
       const frames = this.frames.get(take.number);
       if (frames !== undefined) frames.ready = take.ready;
     }
-    this.orbit.setSize(Math.max(...takes.map((take) => take.radius), 1e-6));
+    this.orbit.setSize(Math.max(...all.map((take) => take.radius), 1e-6));
     this.rearrange();
     this.tell("takes");
   }
@@ -180,7 +220,10 @@ export class Session {
   /** Views anew; takes that are shown for the first time are fetched. */
   rearrange(): void {
     const { canvas } = this.painter;
-    this.views = arrange(this.look, this.takes, canvas.width / Math.max(canvas.height, 1));
+    const whole = { x: 0, y: 0, width: 1, height: 1, clip: [0, 1] as const };
+    this.views = this.guest !== null
+      ? [{ ...whole, take: GUEST, part: "result", title: this.guest.take.name }]
+      : arrange(this.look, this.takes, canvas.width / Math.max(canvas.height, 1));
     for (const { take } of this.views) if (!this.actors.has(take)) void this.load(take);
     this.wish();
     this.overlayChanged();
@@ -234,7 +277,7 @@ export class Session {
   /** What the takes on the screen offer to be drawn on them, the active one's first; each once. */
   get overlays(): Overlay[] {
     const seen = this.seen.sort((a, b) => Number(b === this.look.active) - Number(a === this.look.active));
-    const all = seen.flatMap((take) => this.takes[take]?.overlays ?? []);
+    const all = seen.flatMap((take) => this.takeOf(take)?.overlays ?? []);
     return all.filter((overlay, i) => all.findIndex(({ name }) => name === overlay.name) === i);
   }
 
@@ -266,7 +309,7 @@ export class Session {
 
   overlayChanged(): void {
     for (const [number, frames] of this.frames) {
-      const overlay = this.overlayOf(this.takes[number]);
+      const overlay = number === GUEST ? (this.guest?.overlay ?? null) : this.overlayOf(this.takes[number]);
       frames.show(overlay === null || overlay.draws === "labels" ? null : overlay.name);
       this.actors.get(number)?.setOverlay(overlay, this.ends());
     }
@@ -283,7 +326,7 @@ export class Session {
 
   isThere(place: number): boolean {
     return this.seen.every((number) => {
-      const take = this.takes[number];
+      const take = this.takeOf(number);
       const frames = this.frames.get(number);
       return take !== undefined && frames !== undefined && frames.complete(this.placeAt(take, place));
     });
@@ -297,7 +340,7 @@ export class Session {
   /** The last place of the time line that some take on the screen has made. */
   lastReady(): number {
     const ends = this.seen.flatMap((number) => {
-      const take = this.takes[number];
+      const take = this.takeOf(number);
       return take === undefined || take.ready === 0 ? [] : [this.shot.at(take.frames[take.ready - 1]!)];
     });
     return Math.max(...ends, 0);
@@ -313,7 +356,7 @@ export class Session {
   wish(): void {
     const { range, loop, place } = this.player;
     for (const number of this.seen) {
-      const take = this.takes[number];
+      const take = this.takeOf(number);
       if (take === undefined || take.ready === 0) continue;
       this.frames.get(number)?.want({
         place: this.placeAt(take, place),
@@ -328,7 +371,7 @@ export class Session {
   pose(): boolean {
     let some = false;
     for (const number of this.seen) {
-      const take = this.takes[number];
+      const take = this.takeOf(number);
       const entry = take === undefined ? null : (this.frames.get(number)?.get(this.placeIn(take)) ?? null);
       const actor = this.actors.get(number);
       if (entry === null || actor === undefined) continue;
@@ -348,7 +391,7 @@ export class Session {
   }
 
   frameAll(now = false): void {
-    const take = this.active;
+    const take = this.guest?.take ?? this.active;
     if (take !== undefined) this.orbit.frame(take.centre, take.radius, now);
   }
 

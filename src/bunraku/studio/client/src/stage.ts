@@ -129,7 +129,7 @@ class Probe {
   private say(hit: Hit | null, at: readonly [number, number]): void {
     this.line.hidden = hit === null;
     if (hit === null) return;
-    const take = this.session.takes[hit.take];
+    const take = this.session.takeOf(hit.take);
     const overlay = this.session.overlayOf(take);
     const region = hit.region === null ? null : (take?.regions[hit.region] ?? `region ${hit.region}`);
     const amount = hit.value === null || overlay === null ? "" : Number.isFinite(hit.value) ? withUnit(hit.value, overlay.unit) : short(hit.value);

@@ -60,6 +60,11 @@ export class Surface {
     }
   }
 
+  /** (n, 4) normals of the points shown, 16 bits each, and relief. */
+  get normals(): Int16Array {
+    return this.maker.result;
+  }
+
   get values(): Float32Array {
     return this.value.array as Float32Array;
   }

@@ -1,0 +1,309 @@
+/** The page for keys and paths: which there are, what holds one of them; on the stage a gizmo, on the time line marks. */
+
+import * as api from "../api";
+import { button, el } from "../dom";
+import { goTo } from "../hand";
+import type { SketchPart } from "../messages";
+import { frameText, short } from "../numbers";
+import { unpack } from "../parcels";
+import { Gizmo, type GizmoMode } from "./gizmo";
+import { add, at, handlesOf, listOf, pose, poseOf, remove, retime, type Handle, type Json, type Pose, type Three } from "./handles";
+import { MarkLane } from "./marklane";
+import type { Sketch } from "./sketch";
+
+const MODES: readonly { mode: GizmoMode; word: string; about: string }[] = [
+  { mode: "translate", word: "Move", about: "Move what the key is of (G)" },
+  { mode: "rotate", word: "Turn", about: "Turn it about its middle (R)" },
+  { mode: "scale", word: "Scale", about: "Scale it about its middle (E)" },
+];
+const LETTERS: Record<string, GizmoMode> = { g: "translate", r: "rotate", e: "scale" };
+const HELD: readonly [number, number, number] = [226, 120, 62];
+
+const idOf = (handle: Handle): string => JSON.stringify([handle.list, handle.where]);
+
+export class KeysPage {
+  readonly root = el("div", { class: "posing" });
+  readonly gizmo: Gizmo;
+  readonly lane: MarkLane;
+  private readonly list = el("ul", { class: "keys" });
+  private readonly about = el("p", { class: "quiet" });
+  private readonly met = el("p", { class: "said", role: "status" });
+  private readonly region = el("select", { "aria-label": "Region of the new key" });
+  private readonly frame = el("input", { type: "text", inputMode: "numeric", class: "number", "aria-label": "Frame of the key" });
+  private readonly numbers = ["x", "y", "z"].map((axis) => el("input", { type: "text", inputMode: "decimal", class: "number", "aria-label": `Move along ${axis} [m]` }));
+  private readonly placed = el("span");
+  private readonly modes = new Map<GizmoMode, HTMLButtonElement>();
+  private readonly adding: HTMLElement;
+  private readonly held: HTMLElement;
+  private chosen: string | null = null;
+  private mode: GizmoMode = "translate";
+  private gesture = "";
+  /** the chosen handle's list while it is dragged, ahead of what the file says */
+  private ahead: Json[] | null = null;
+  private on = false;
+
+  constructor(private readonly sketch: Sketch) {
+    this.gizmo = new Gizmo(sketch.session, { moved: (now) => this.moved(now), released: () => void this.released() });
+    this.lane = new MarkLane(sketch.session, {
+      chosen: (id) => this.choose(id),
+      moved: (id, frame, done) => void this.retimed(id, frame, done),
+      removed: (id) => void this.removed(id),
+    });
+    this.adding = el("div", { class: "row" }, this.region, button("Add a key", "A key of this region on this frame (K)", () => void this.add(), { class: "word" }));
+    this.held = el("div", {},
+      el("div", { class: "switch", role: "group", "aria-label": "Gizmo" }, ...MODES.map(({ mode, word, about }) => {
+        const each = button(word, about, () => this.setMode(mode));
+        this.modes.set(mode, each);
+        return each;
+      })),
+      el("label", { class: "row" }, "Frame", this.frame),
+      el("label", { class: "row" }, this.placed, ...this.numbers));
+    this.root.append(this.about, this.list, this.held, this.adding, this.met);
+    this.frame.addEventListener("change", () => this.typedFrame());
+    for (const field of this.numbers) field.addEventListener("change", () => this.typedMove());
+    this.setMode("translate");
+    sketch.on(() => this.show());
+    sketch.session.on("buffered", () => this.drawWay());
+  }
+
+  /** Whether the page is seen. */
+  seen(on: boolean): void {
+    this.on = on;
+    if (!on) this.gizmo.enter(null);
+    this.show();
+  }
+
+  key(event: KeyboardEvent): boolean {
+    if (event.ctrlKey || event.metaKey) return false;
+    const mode = LETTERS[event.key.toLowerCase()];
+    if (mode !== undefined) this.setMode(mode);
+    else if (event.key.toLowerCase() === "k") void this.add();
+    else if (event.key === "Delete" && this.chosen !== null) void this.removed(this.chosen);
+    else return false;
+    return true;
+  }
+
+  private setMode(mode: GizmoMode): void {
+    this.mode = mode;
+    for (const [one, each] of this.modes) each.setAttribute("aria-pressed", String(one === mode));
+    this.gizmo.setMode(this.handle?.kind === "point" ? "translate" : mode);
+  }
+
+  private get handles(): Handle[] {
+    return this.sketch.sheet === null ? [] : handlesOf(this.sketch.sheet);
+  }
+
+  private get handle(): Handle | null {
+    return this.handles.find((handle) => idOf(handle) === this.chosen) ?? null;
+  }
+
+  private partOf(handle: Handle): SketchPart | undefined {
+    return this.sketch.sheet?.parts.find(({ name }) => name === handle.region);
+  }
+
+  private choose(id: string | null): void {
+    this.chosen = id;
+    const { handle } = this;
+    if (handle !== null) goTo(this.sketch.session, this.sketch.session.shot.at(handle.frame));
+    this.show();
+  }
+
+  private show(): void {
+    const { sheet, actor, shown } = this.sketch;
+    const { handles } = this;
+    if (this.handle === null) this.chosen = null;
+    const active = this.on && shown && sheet !== null;
+    this.lane.show(handles.map((handle) => ({ id: idOf(handle), frame: handle.frame, title: handle.title, path: handle.list === "path" })), this.chosen, active && handles.length > 0);
+    for (const part of [this.list, this.held, this.adding, this.met]) part.hidden = !active;
+    this.about.textContent = this.sketch.why;
+    if (!active || actor === null) return;
+    this.about.textContent = ABOUT[sheet.kind];
+    this.list.replaceChildren(...handles.map((handle) => this.row(handle)));
+    this.showRegions();
+    this.adding.hidden = sheet.kind === "" || sheet.kind === "phases" || sheet.parts.length === 0;
+    this.met.textContent = [...sheet.met.filter((key) => !key.met).map((key) => `${key.where} is missed by ${short(key.missed)} ${key.unit}.`), ...sheet.sentences].join(" ");
+    this.gizmo.enter(actor.scene);
+    if (this.gesture === "") this.hold();
+  }
+
+  private row(handle: Handle): HTMLElement {
+    const id = idOf(handle);
+    const choose = button(el("span", {}, el("b", {}, frameText(handle.frame)), ` ${handle.title}`), `${handle.title} on frame ${frameText(handle.frame)}`, () => this.choose(id), {
+      class: handle.list === "path" ? "key knot" : "key", "aria-pressed": String(id === this.chosen),
+    });
+    return el("li", {}, choose, button("×", `Remove ${handle.title} on frame ${frameText(handle.frame)}`, () => void this.removed(id)));
+  }
+
+  private showRegions(): void {
+    const names = this.sketch.sheet!.parts.map(({ name }) => name);
+    const before = this.region.value;
+    this.region.replaceChildren(...names.map((name) => el("option", { value: name }, name)));
+    if (names.includes(before)) this.region.value = before;
+  }
+
+  /** Puts the gizmo where the chosen key is, and colours what it is of. */
+  private hold(): void {
+    const { handle } = this, { sheet, actor } = this.sketch;
+    const part = handle === null ? undefined : this.partOf(handle);
+    this.held.hidden = handle === null || handle.kind === "";
+    actor?.single(part === undefined ? [] : this.sketch.parts[sheet!.parts.indexOf(part)]!, HELD);
+    void this.drawPath(handle);
+    if (handle === null || sheet === null || handle.kind === "" || (handle.kind === "region" && part === undefined)) {
+      this.gizmo.letGo();
+      return;
+    }
+    const now = poseOf(listOf(sheet, handle), handle);
+    this.showNumbers(handle, now);
+    this.gizmo.hold(this.pivot(handle), now);
+    this.setMode(this.mode);
+  }
+
+  private pivot(handle: Handle): Three {
+    const { origin } = this.sketch.sheet!;
+    const part = this.partOf(handle);
+    return handle.kind === "region" && part !== undefined ? ([...part.middle] as Three) : (origin.map((value) => -value) as Three);
+  }
+
+  private showNumbers(handle: Handle, { move }: Pose): void {
+    this.placed.textContent = handle.kind === "point" ? "Place" : "Moved";
+    for (const [mode, each] of this.modes) each.disabled = handle.kind === "point" && mode !== "translate";
+    if (document.activeElement !== this.frame) this.frame.value = frameText(handle.frame);
+    this.numbers.forEach((field, c) => {
+      if (document.activeElement !== field) field.value = String(Number(move[c]!.toFixed(4)));
+    });
+  }
+
+  /** The gizmo is dragged: the motion is found anew, while the file waits for the release. */
+  private moved(now: Pose): void {
+    const { handle } = this, { sheet } = this.sketch;
+    if (handle === null || sheet === null) return;
+    this.gesture = "drag";
+    const list = listOf(sheet, handle);
+    pose(list, handle, now);
+    this.ahead = list;
+    this.showNumbers(handle, now);
+    this.attempt(handle, list);
+  }
+
+  private attempt(handle: Handle, list: Json[]): void {
+    const { sheet } = this.sketch;
+    if (handle.list === "path") void this.tryPath(handle, list);
+    else if (sheet?.kind === "shapes") this.sketch.tryShape(at(list, handle.where.slice(0, 1)));
+    else this.sketch.tryKeys(list, (met) => this.sayMet(met));
+  }
+
+  private sayMet(met: Float32Array): void {
+    const missed: string[] = [];
+    for (let k = 0; k < met.length; k += 2) if (met[k] === 0) missed.push(`missed by ${short(met[k + 1]!)}`);
+    this.met.textContent = missed.length === 0 ? "All keys are met." : `${missed.length} of ${met.length / 2} keys: ${missed.join(", ")}.`;
+  }
+
+  private async released(): Promise<void> {
+    const { handle, ahead } = this;
+    this.gesture = "";
+    this.ahead = null;
+    if (this.sketch.sheet?.kind !== "phases") this.sketch.settle(); // of a chain no more was planned than was seen
+    if (handle !== null && ahead !== null) await this.write(handle.list, ahead, `${handle.title} on frame ${frameText(handle.frame)} posed`);
+  }
+
+  private async write(list: Handle["list"], value: Json[], about: string): Promise<void> {
+    const { sketch } = this, { desk, sheet } = sketch;
+    if (sheet === null || desk.object === null) return;
+    await sketch.calm();
+    const changes = [{ path: [...desk.object, list], value: value.length > 0 ? value : null }];
+    const edited = await desk.change((revision) => api.editObject({ revision, object: sheet.object, changes, about, gesture: "", tab: desk.tab }));
+    if (edited === null) sketch.refresh();
+  }
+
+  private async retimed(id: string, frame: number, done: boolean): Promise<void> {
+    const handle = this.handles.find((one) => idOf(one) === id), { sheet } = this.sketch;
+    if (handle === undefined || sheet === null) return;
+    const list = listOf(sheet, handle);
+    retime(list, handle, frame);
+    if (!done) {
+      if (sheet.kind === "keys" && handle.list === "keys") this.sketch.tryKeys(list, (met) => this.sayMet(met));
+      return;
+    }
+    this.sketch.settle();
+    await this.write(handle.list, list, `${handle.title} moved from frame ${frameText(handle.frame)} to ${frameText(frame)}`);
+    const there = this.handles.find((one) => one.frame === frame && one.title === handle.title);
+    this.choose(there === undefined ? null : idOf(there));
+  }
+
+  private async removed(id: string): Promise<void> {
+    const handle = this.handles.find((one) => idOf(one) === id), { sheet } = this.sketch;
+    if (handle === undefined || sheet === null) return;
+    const list = listOf(sheet, handle);
+    remove(list, handle);
+    await this.write(handle.list, list, `${handle.title} on frame ${frameText(handle.frame)} removed`);
+  }
+
+  private async add(): Promise<void> {
+    const { sheet, session } = this.sketch;
+    const region = this.region.value;
+    if (sheet === null || region === "" || this.adding.hidden) return;
+    const frame = session.frameNumber;
+    await this.write("keys", add(sheet, region, frame), `a key of ${region} on frame ${frameText(frame)}`);
+    await this.sketch.settled();
+    const there = this.handles.find((one) => one.frame === frame && one.title === region);
+    if (there !== undefined) this.choose(idOf(there));
+  }
+
+  private typedFrame(): void {
+    const frame = Number(this.frame.value);
+    if (this.chosen !== null && Number.isFinite(frame)) void this.retimed(this.chosen, frame, true);
+  }
+
+  private typedMove(): void {
+    const { handle } = this, { sheet } = this.sketch;
+    const move = this.numbers.map((field) => Number(field.value));
+    if (handle === null || sheet === null || !move.every(Number.isFinite)) return;
+    const list = listOf(sheet, handle);
+    pose(list, handle, { ...poseOf(list, handle), move: move as Three });
+    void this.write(handle.list, list, `${handle.title} on frame ${frameText(handle.frame)} posed`);
+  }
+
+  private async tryPath(handle: Handle, list: Json[]): Promise<void> {
+    try {
+      const told = list[Number(handle.where[0])];
+      const curve = unpack(await api.tryPath({ ...this.sketch.place, told }))[0]?.arrays.get("curve");
+      this.drawCurve((curve?.data as Float32Array | undefined) ?? new Float32Array(0), told as Json);
+    } catch (error) {
+      this.sketch.session.failed(error);
+    }
+  }
+
+  /** The path of a chosen knot, or the only one there is. */
+  private async drawPath(handle: Handle | null): Promise<void> {
+    const sheet = this.sketch.sheet;
+    const paths = Array.isArray(sheet?.paths) ? (sheet.paths as Json[]) : [];
+    const which = handle?.list === "path" ? handle : this.handles.find(({ list }) => list === "path");
+    if (which !== undefined && paths.length > 0) return this.tryPath(which, paths);
+    this.gizmo.draw(new Float32Array(0), new Float32Array(0));
+    this.drawWay();
+  }
+
+  /** Of a plan: the way that the middle of the chosen key's region goes, once all frames are here. */
+  private drawWay(): void {
+    const { handle } = this, { sheet } = this.sketch;
+    const part = handle === null ? undefined : this.partOf(handle);
+    if (!this.on || sheet === null || part === undefined || (sheet.kind !== "keys" && sheet.kind !== "phases")) return;
+    const way = this.sketch.way(this.sketch.parts[sheet.parts.indexOf(part)]!);
+    if (way === null) return;
+    const dots = this.handles.filter(({ region }) => region === part.name).map(({ frame }) => 3 * sheet.frames.findIndex((one) => one >= frame - 1e-6));
+    this.gizmo.draw(way, Float32Array.from(dots.flatMap((k) => (k < 0 ? [] : [...way.subarray(k, k + 3)]))));
+  }
+
+  private drawCurve(curve: Float32Array, told: Json): void {
+    const rows = ((told as { points?: Json })?.points as number[][] | undefined) ?? [];
+    const { origin } = this.sketch.sheet!;
+    this.gizmo.draw(curve, Float32Array.from(rows.flatMap((row) => row.slice(1, 4).map((value, c) => value - origin[c]!))));
+  }
+}
+
+const ABOUT: Record<string, string> = {
+  keys: "Keys of a plan: the motion is planned anew while one is dragged.",
+  phases: "Keys of a chain of phases: planned anew up to the frame that is seen while one is dragged, and whole when it is let go.",
+  shapes: "Loose key shapes and paths of a body: the shape is shown as it is posed; a run makes the motion.",
+  "": "Nothing directs this object by keys.",
+};

@@ -1,0 +1,241 @@
+"""Painting and posing through the server: whole or not at all, and a sentence for whatever does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tomli_w
+from studio_client import PAGE, Answer, Client, write_shot
+
+from bunraku import TriMesh
+from bunraku.geometry import tet_bar
+from bunraku.io import write_mesh
+from bunraku.shots import EditedShot, read_shot
+from bunraku.studio import StudioServer, serving
+
+BAR = tet_bar((1, 4, 1), (0.25, 1.0, 0.25))
+SKIN = BAR.surface()
+FOOT, HEAD = (np.flatnonzero(np.abs(SKIN.rest[:, 1] - y) < 1e-9).tolist() for y in (0.0, 1.0))
+KEY: dict[str, Any] = {"frame": 5, "region": "head", "move": [0.2, -0.05, 0.0]}
+
+
+class Page:
+    """What a page does about the objects of a shot."""
+
+    def __init__(self, client: Client, object: str) -> None:
+        self.client, self.object = client, object
+
+    @property
+    def revision(self) -> int:
+        return self.client.ask("/shot").json["revision"]
+
+    @property
+    def sheet(self) -> Any:
+        return self.client.ask(f"/sketch?object={self.object}").json
+
+    @property
+    def mesh(self) -> dict[str, np.ndarray]:
+        return self.client.ask(f"/sketch/mesh?object={self.object}").parcel[0][1]
+
+    def points(self, frame: int, tab: str = "") -> np.ndarray:
+        tabbed = f"&tab={tab}" if tab else ""
+        return self.client.ask(f"/sketch/frames?object={self.object}&from={frame}{tabbed}").parcel[0][1]["points"]
+
+    def post(self, path: str, **told: Any) -> Answer:
+        return self.client.ask(f"/sketch/{path}", "POST", json.dumps(told).encode())
+
+    def paint(self, labels: Any, names: list[str], **told: Any) -> Answer:
+        runs = [{"label": int(one), "count": 1} for one in labels]
+        usual = {"revision": self.revision, "renamed": [], "obeyed": None, "about": "", "tab": "t"}
+        return self.post("labels", object=self.object, names=names, runs=runs, **{**usual, **told})
+
+    def attempt(self, keys: Any, **told: Any) -> Answer:
+        usual = {"object": self.object, "revision": self.revision, "frame": 4, "tab": "t"}
+        return self.post("keys", keys=keys, **{**usual, **told})
+
+
+@pytest.fixture
+def shot(tmp_path: Path) -> Path:
+    return write_shot(tmp_path)
+
+
+@pytest.fixture
+def box(shot: Path) -> Iterator[Page]:
+    with serving(StudioServer([], page=PAGE, shot=EditedShot(shot))) as server:
+        yield Page(Client(server), "box")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    write_mesh(tmp_path / "bar.obj", TriMesh(SKIN.rest, SKIN.faces))
+    write_mesh(tmp_path / "bar.msh", BAR)
+    table = {
+        "role": "plan", "surface": {"file": "bar.obj", "unit": "m"}, "tets": {"file": "bar.msh", "unit": "m"},
+        "material": {"preset": "rubber", "young": 2e5}, "modes": 14, "fixed": ["foot"], "keys": [KEY],
+        "regions": {"foot": {"vertices": FOOT}, "head": {"vertices": HEAD}},
+    }  # fmt: skip
+    told = {"shot": {"frames": [1, 9]}, "object": {"bar": table}, "output": {"preview": False}}
+    (tmp_path / "bar.toml").write_text(tomli_w.dumps(told), encoding="utf-8")
+    return tmp_path / "bar.toml"
+
+
+@pytest.fixture
+def bar(plan: Path) -> Iterator[Page]:
+    with serving(StudioServer([], page=PAGE, shot=EditedShot(plan))) as server:
+        yield Page(Client(server), "bar")
+
+
+def halves(page: Page) -> np.ndarray:
+    """0 in the upper half, 1 in the lower."""
+    return (page.points(0)[:, 1] < page.points(0)[:, 1].mean()).astype(int)
+
+
+def files_beside(shot: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in shot.parent.iterdir() if one.is_file()}
+
+
+def test_a_sketch_is_there_without_any_take(box: Page) -> None:
+    sheet, mesh = box.sheet, box.mesh
+    assert (sheet["vertices"], sheet["faces"], sheet["role"], sheet["kind"]) == (26, 48, "shell", "")
+    assert mesh["faces"].shape == (48, 3) and set(mesh["label"]) == {-1}
+    assert float(mesh["area"].sum()) == pytest.approx(1.9)
+    assert box.points(0).shape == (26, 3) and len(sheet["frames"]) == 6
+    assert np.ptp(box.points(0), axis=0) == pytest.approx([0.5, 0.7, 0.5], abs=1e-4)
+
+
+def test_what_is_painted_is_found_by_a_run(box: Page, shot: Path) -> None:
+    upper = halves(box)
+    got = box.paint(upper, ["lid", "rest"], obeyed=True)
+    assert got.status == 200 and "names" in got.json["diff"]
+    assert box.sheet["names"] == ["lid", "rest"] and box.sheet["obeyed"]
+    assert np.array_equal(box.mesh["label"], upper)
+    taken: Any = read_shot(shot).run(threads=1)
+    residual = taken.report.measured.arrays["residual"]
+    assert residual.shape == (6, 2) and float(residual.max()) < 1e-9
+
+
+def test_undo_brings_back_the_earlier_painting(box: Page, shot: Path) -> None:
+    before = files_beside(shot)
+    first = halves(box)
+    box.paint(first, ["lid", "rest"])
+    box.paint(1 - first, ["lid", "rest"])
+    undone = box.client.ask("/shot/undo", "POST", json.dumps({"revision": 3, "tab": "t"}).encode())
+    assert undone.status == 200 and np.array_equal(box.mesh["label"], first)
+    box.client.ask("/shot/undo", "POST", json.dumps({"revision": 4, "tab": "t"}).encode())
+    assert files_beside(shot) == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "said"),
+    [
+        ([0] * 25, ["lid"], "of another mesh (got 25 vertices; allowed: 26"), ([1] * 26, ["lid"], "names no region"),
+        ([-2] * 26, ["lid"], "names no region"), ([0] * 26, ['li"d'], "has the wrong form"),
+        ([0] * 26, ["lid\n[output]"], "has the wrong form"), ([0] * 26, [""], "has the wrong form"),
+        ([0] * 26, ["lid", "lid"], "is the name of two regions"),
+    ],
+)  # fmt: skip
+def test_labels_that_do_not_fit_change_nothing(
+    box: Page, shot: Path, labels: list[int], names: list[str], said: str
+) -> None:
+    before = files_beside(shot)
+    got = box.paint(labels, names)
+    assert got.status == 400 and said in got.json["error"] and "Traceback" not in got.json["error"]
+    assert files_beside(shot) == before and box.revision == 1
+
+
+def test_a_region_that_is_in_use_cannot_be_emptied(box: Page, shot: Path) -> None:
+    box.paint([0] * 26, ["lid"], obeyed=True)
+    before = files_beside(shot)
+    got = box.paint([-1] * 26, [])
+    assert got.status == 400 and "the guide has no such regions" in got.json["error"]
+    assert files_beside(shot) == before
+
+
+def test_a_painting_of_an_older_revision_is_refused(box: Page, shot: Path) -> None:
+    box.paint([0] * 26, ["lid"])
+    before = files_beside(shot)
+    got = box.paint([0] * 26, ["other"], revision=1)
+    assert got.status == 409 and files_beside(shot) == before
+
+
+def test_messages_in_no_shape_are_refused(box: Page) -> None:
+    assert box.post("labels", names=["lid"]).status == 400
+    assert box.post("pieces", object="box", runs=[{"label": 0, "count": -3}]).status == 400
+    assert box.client.ask("/sketch?object=bax").status == 400
+    assert "allowed: box" in box.client.ask("/sketch?object=bax").json["error"]
+    assert box.client.ask("/sketch/frames?object=box&from=99").status == 400
+    assert box.client.ask("/sketch/images?object=box&axis=0&tolerance=nan").status == 400
+    assert box.attempt([KEY]).status == 400  # no plan
+    assert box.post("shape", object="box", revision=1, told={}).status == 400
+
+
+def test_sums_for_the_brush(box: Page) -> None:
+    images = box.client.ask("/sketch/images?object=box&axis=0&tolerance=0.001").parcel[0][1]["image"]
+    x = box.points(0)
+    assert x[images] * [-1, 1, 1] == pytest.approx(x - [x[:, 0].max() + x[:, 0].min(), 0, 0], abs=1e-4)
+    ends = np.where(np.abs(x[:, 1] - 0.35) > 0.3, 0, -1)
+    runs = [{"label": int(one), "count": 1} for one in ends]
+    piece = box.post("pieces", object="box", runs=runs).parcel[0][1]["label"]
+    assert set(piece[ends == 0]) == {0, 1} and set(piece[ends < 0]) == {-1}
+    wanted = {"object": "box", "count": 4, "scale": None, "compactness": 0.5, "seed": 0, "runs": []}
+    assert set(box.post("clusters", **wanted).parcel[0][1]["label"]) == {0, 1, 2, 3}
+    assert box.post("clusters", **{**wanted, "count": 0}).status == 400
+
+
+def test_a_key_that_is_tried_moves_the_motion_and_not_the_file(bar: Page, plan: Path) -> None:
+    before, text = bar.points(4), plan.read_text()
+    ((frame, arrays),) = bar.attempt([{**KEY, "move": [0.3, -0.05, 0.0]}]).parcel
+    assert frame == 4 and arrays["met"][0, 0] == 1.0
+    assert (arrays["points"] - before)[HEAD].mean(axis=0) == pytest.approx([0.1, 0.0, 0.0], abs=2e-3)
+    assert bar.points(4, "t") == pytest.approx(arrays["points"], abs=1e-4)
+    assert np.array_equal(bar.points(4), before) and np.array_equal(bar.points(4, "another"), before)
+    assert plan.read_text() == text and bar.revision == 1
+
+
+def test_what_was_tried_is_forgotten_when_the_file_changes(bar: Page) -> None:
+    bar.attempt([{**KEY, "move": [0.3, -0.05, 0.0]}])
+    edit = {"revision": 1, "changes": [{"path": ["object", "bar", "modes"], "value": 12}], "files": [], "about": "",
+            "gesture": "", "tab": "t"}  # fmt: skip
+    assert bar.client.ask("/shot/edit", "POST", json.dumps(edit).encode()).status == 200
+    assert np.array_equal(bar.points(4, "t"), bar.points(4))
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ([{**KEY, "region": "hed"}], "unknown region"), ([{**KEY, "frame": 40}], "outside the motion"),
+        ([{**KEY, "move": [0.0, 1e300, 0.0]}], "out of range"), ([{**KEY, "move": "up"}], "must be a list"),
+        ([], "nothing"), (None, "must be a list"), ([{**KEY, "region": "foot"}], "what is fixed"),
+    ],
+)  # fmt: skip
+def test_keys_that_cannot_be_tried_change_nothing(bar: Page, keys: Any, said: str) -> None:
+    before = bar.points(4, "t")
+    got = bar.attempt(keys)
+    assert got.status == 400 and said in got.json["error"]
+    assert np.array_equal(bar.points(4, "t"), before)
+
+
+def test_numbers_that_are_none_do_not_get_through(bar: Page) -> None:
+    got = bar.attempt([{**KEY, "frame": float("nan")}])
+    assert got.status == 400 and "NaN is no number" in got.json["error"]
+    assert bar.attempt([KEY], revision=7).status == 409
+    assert bar.attempt([KEY], frame=9).status == 400
+
+
+def test_painting_a_body_makes_regions_for_its_keys(bar: Page, plan: Path) -> None:
+    middle = np.where(np.abs(SKIN.rest[:, 1] - 0.5) < 0.1, 0, -1)
+    assert bar.paint(middle, ["waist"]).status == 200
+    found = next(one for one in bar.sheet["parts"] if one["name"] == "waist")
+    assert found["vertices"] == int((middle == 0).sum())
+    assert bar.attempt([KEY, {"frame": 3, "region": "waist", "move": [0.05, 0, 0]}]).status == 200
+    renamed = [{"before": "waist", "after": "belly"}]
+    assert bar.paint(middle, ["belly"], renamed=renamed).status == 200
+    assert read_shot(plan).plans["bar"].regions["belly"].painted == "belly"
+    assert [one["name"] for one in bar.sheet["parts"]] == ["foot", "head", "belly"]
+    assert bar.paint([-1] * len(middle), []).status == 200
+    assert [one["name"] for one in bar.sheet["parts"]] == ["foot", "head"]
