@@ -77,10 +77,10 @@ def test_turns_and_carrying_cost_nothing() -> None:
     flat, faces = _sheet()
     turned = _turned(flat, 1.0) + [5.0, 0.0, 1.0]
     how = {"distance": 0.02, "least": 0.01}
-    assert kept(flat, turned, faces, len(flat), on_the_way=False, **how) == pytest.approx(0.02, rel=1e-6)
+    assert kept(flat, turned, faces, len(flat), on_the_way=False, **how) == pytest.approx(0.02, rel=2e-4)
     # On the straight way a turn draws everything together, at half of it to cos(1/2).
     found = kept(flat, turned, faces, len(flat), on_the_way=True, **how)
-    assert 0.02 * np.cos(1.0) - 1e-7 <= found <= 0.02 * np.cos(0.5)
+    assert 0.02 * np.cos(1.0) - 1e-5 <= found <= 0.02 * np.cos(0.5)
 
 
 def test_what_comes_together_is_not_certain() -> None:

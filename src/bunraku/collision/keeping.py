@@ -22,7 +22,7 @@ from bunraku.contracts import Faces, Integers, Points, alike
 
 _MOST_CELLS = 100_000
 _ROUNDING = 1e-12  # share of the size of all
-_LITTLE = 1e-9  # of the spread of points: weight of what all points do together where these do not tell
+_LITTLE = 1e-6  # of the spread of points: weight of what all points do together where these do not tell
 _LEAST = 0.25  # of s, below which blocks tell nothing of what is farther apart
 _LEVELS = 3  # of blocks: all, and smaller ones
 _SMALLER = 0.7  # share of their size that is worth another look
