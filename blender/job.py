@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one run that goes on, looked after by a timer; what the last one said."""
+
+from __future__ import annotations
+
+import atexit
+from dataclasses import dataclass
+
+import bpy
+
+from .bridge import Ended, Refusal, Run, read_take
+from .request import Request
+from .result import show_take
+
+PAUSE = 0.25  # [s]
+
+
+@dataclass
+class Job:
+    """A run, and what it is for."""
+
+    run: Run
+    title: str
+    guide: str = ""
+    """the directed object's name; nothing for an installation"""
+    blend: str = ""
+    """the .blend it was started in"""
+
+
+current: Job | None = None
+last: Ended | None = None
+"""how the run before ended, for the panel"""
+
+
+def start(run: Run, title: str, request: Request | None = None) -> None:
+    """Look after a run."""
+    global current, last
+    current = Job(run, title, request.guide if request else "", bpy.data.filepath)
+    last = None
+    bpy.app.timers.register(tick, first_interval=PAUSE, persistent=True)
+
+
+def refuse_another() -> None:
+    """One at a time."""
+    if current is not None:
+        raise Refusal(f"{current.title} is still going on; try: Cancel, or wait for it")
+
+
+def tick() -> float | None:
+    """Called by Blender's timer: the seconds until the next time, None when it is over."""
+    if current is None:
+        return None
+    current.run.poll()
+    if current.run.ended is not None:
+        _finish(current, current.run.ended)
+    _redraw()
+    return None if current is None else PAUSE
+
+
+def wait() -> Ended:
+    """Until the run is over, in scripts."""
+    assert current is not None
+    current.run.wait()
+    tick()
+    assert last is not None
+    return last
+
+
+def refused(sentence: str) -> None:
+    """Keep what could not be done for the panel."""
+    global last
+    if last is None or last.lines != tuple(sentence.splitlines()):
+        last = Ended("failed", tuple(sentence.splitlines()))
+
+
+def cancel() -> None:
+    """Call the run off."""
+    if current is not None:
+        current.run.cancel()
+
+
+def _finish(job: Job, ended: Ended) -> None:
+    global current, last
+    current, last = None, ended
+    if ended.folder is not None and job.guide:
+        last = _shown(job, ended)
+    level = {"done": "WARNING" if last.met is False else "INFO", "cancelled": "WARNING"}.get(last.how, "ERROR")
+    if not bpy.app.background:
+        _report(level, last.lines[0] if last.lines else job.title)
+
+
+def _shown(job: Job, ended: Ended) -> Ended:
+    """Load the take, where its guide is still there."""
+    guide = bpy.data.objects.get(job.guide)
+    assert ended.folder is not None
+    if guide is None or bpy.data.filepath != job.blend:
+        return Ended(ended.how, (f"The take is in {ended.folder}; another .blend is open.", *ended.lines), ended.folder)
+    try:
+        show_take(bpy.context, guide, read_take(ended.folder))
+        bpy.ops.ed.undo_push(message="bunraku take")
+    except Refusal as refusal:
+        return Ended("failed", (str(refusal),), ended.folder)
+    return ended
+
+
+def _report(level: str, text: str) -> None:
+    """In the status bar and the info editor: only operators may report."""
+    try:
+        bpy.ops.bunraku.tell(level=level, text=text)
+    except RuntimeError:  # that is how an error's report arrives here, after it was shown
+        pass
+
+
+def _redraw() -> None:
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _leave() -> None:
+    """Blender ends: nothing goes on without it."""
+    global current
+    if current is not None:
+        current.run.cancel()
+        current.run.wait()
+        current = None
+
+
+def register() -> None:
+    """Be told when Blender ends."""
+    atexit.register(_leave)
+
+
+def unregister() -> None:
+    """Call off what goes on."""
+    atexit.unregister(_leave)
+    _leave()
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)
