@@ -119,8 +119,7 @@ def _switched(shown: bpy.types.Object, fresh: bpy.types.Object) -> None:
 
 
 def _dress(mesh: bpy.types.Mesh, materials: list[bpy.types.Material | None]) -> None:
-    """Materials in their slots."""
-    mesh.materials.clear()
+    """Materials in the slots of a mesh that has none."""
     for material in materials:
         mesh.materials.append(material)
 

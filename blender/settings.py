@@ -65,7 +65,7 @@ class ObjectSettings(bpy.types.PropertyGroup):
     levels: IntProperty(
         name="Levels", default=2, min=0, max=8, description="How often each triangle is split into four"
     )
-    scale: EnumProperty(name="Scale", items=SCALES)
+    scale: EnumProperty(name="Scale", items=SCALES, default="VERTICES")
     count: IntProperty(name="Regions", default=40, min=1, max=1_000_000)
     metres: FloatProperty(
         name="Metres", default=0.2, min=1e-6, soft_max=10.0, description="In metres, whatever the scene's unit"

@@ -64,8 +64,8 @@ def _gap(body: Any, guide: np.ndarray, shell: np.ndarray) -> float:
     rest = sets.points(body, bpy.context.scene.frame_start)
     fine, children, hats = _split(faces, len(rest))
     fine_rest = hats @ rest
-    coarse = _integrals(rest, faces, np.eye(len(rest)), guide)
-    return float(np.linalg.norm(coarse - _integrals(fine_rest, children, hats, shell[fine]), axis=1).max())
+    coarse = sets.averages(rest, faces, np.eye(len(rest)), guide)
+    return float(np.linalg.norm(coarse - sets.averages(fine_rest, children, hats, shell[fine]), axis=1).max())
 
 
 def _split(faces: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,15 +79,3 @@ def _split(faces: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.nd
     nearest = np.linalg.norm(rows[:, None] - (weights @ rest)[None], axis=2)
     assert nearest.min(axis=1).max() < 1e-6 and len(np.unique(nearest.argmin(axis=1))) == len(weights)
     return np.arange(len(rows)), children, weights[nearest.argmin(axis=1)]
-
-
-def _integrals(rest: np.ndarray, faces: np.ndarray, hats: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """(k, 3) ∫ φ x over ∫ φ for hats φ given at the vertices (n, k), exact on triangles."""
-    a, b, c = (rest[faces[:, k]] for k in range(3))
-    areas = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    mass = np.zeros((len(rest), len(rest)))
-    for i in range(3):
-        for j in range(3):
-            np.add.at(mass, (faces[:, i], faces[:, j]), areas / (6.0 if i == j else 12.0))
-    weights = hats.T @ mass
-    return weights @ x / weights.sum(axis=1)[:, None]

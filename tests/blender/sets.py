@@ -40,12 +40,14 @@ def made(name: str, points: Any, faces: Any, *, active: bool = True) -> Any:
     return thing
 
 
-def sheet(name: str = "Flag", squares: int = 4, size: float = 1.0, **more: Any) -> Any:
-    """A flat grid of squares about the origin."""
+def sheet(name: str = "Flag", squares: int = 4, size: float = 1.0, *, triangles: bool = False, **more: Any) -> Any:
+    """A flat grid of squares, or of triangles, about the origin."""
     side = np.linspace(-0.5 * size, 0.5 * size, squares + 1)
     points = [(x, y, 0.0) for y in side for x in side]
     row = squares + 1
     faces = [(k, k + 1, k + row + 1, k + row) for j in range(squares) for k in range(j * row, j * row + squares)]
+    if triangles:
+        faces = [half for a, b, c, d in faces for half in ((a, b, c), (a, c, d))]
     return made(name, points, faces, **more)
 
 
@@ -157,3 +159,15 @@ def files(folder: Path) -> list[str]:
 def turned(x: float, y: float, z: float) -> Matrix:
     """A rotation by three angles."""
     return Matrix.Rotation(z, 4, "Z") @ Matrix.Rotation(y, 4, "Y") @ Matrix.Rotation(x, 4, "X")
+
+
+def averages(rest: np.ndarray, faces: np.ndarray, hats: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(k, 3) ∫ φ x over ∫ φ for hats φ given at the vertices (n, k), exact on triangles."""
+    a, b, c = (rest[faces[:, k]] for k in range(3))
+    areas = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    mass = np.zeros((len(rest), len(rest)))
+    for i in range(3):
+        for j in range(3):
+            np.add.at(mass, (faces[:, i], faces[:, j]), areas / (6.0 if i == j else 12.0))
+    weights = hats.T @ mass
+    return weights @ x / weights.sum(axis=1)[:, None]
