@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import atexit
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 
-from .bridge import Ended, Refusal, Run, read_take
+from .bridge import Ended, Refusal, Run, named, read_take
 from .request import Request
 from .result import show_take
 
@@ -21,10 +21,12 @@ class Job:
 
     run: Run
     title: str
+    blend: str
+    """the .blend it was started in"""
     guide: str = ""
     """the directed object's name; nothing for an installation"""
-    blend: str = ""
-    """the .blend it was started in"""
+    painted: tuple[str, ...] = ()
+    """names of the regions that bunraku knows by numbers"""
 
 
 current: Job | None = None
@@ -35,7 +37,9 @@ last: Ended | None = None
 def start(run: Run, title: str, request: Request | None = None) -> None:
     """Look after a run."""
     global current, last
-    current = Job(run, title, request.guide if request else "", bpy.data.filepath)
+    current = Job(run, title, bpy.data.filepath) if request is None else Job(
+        run, title, bpy.data.filepath, request.guide, request.painted
+    )  # fmt: skip
     last = None
     bpy.app.timers.register(tick, first_interval=PAUSE, persistent=True)
 
@@ -81,6 +85,7 @@ def cancel() -> None:
 
 def _finish(job: Job, ended: Ended) -> None:
     global current, last
+    ended = replace(ended, lines=tuple(named(line, job.painted) for line in ended.lines))
     current, last = None, ended
     if ended.folder is not None and job.guide:
         last = _shown(job, ended)

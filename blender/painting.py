@@ -17,7 +17,7 @@ def paint_guide(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Painted]:
     """The regions and the pinned points that an object's settings name."""
     told, found = thing.bunraku, []
     if told.scale == "GROUPS":
-        found.append(Painted(REGIONS, "int", "vertex", group_regions(thing, mesh, told.prefix)))
+        found.append(Painted(REGIONS, "int", "vertex", group_regions(thing, mesh)))
     elif told.scale == "ATTRIBUTE":
         found.append(_attribute(thing, mesh, told.attribute))
     if told.pinned:
@@ -25,10 +25,16 @@ def paint_guide(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Painted]:
     return found
 
 
-def group_regions(thing: bpy.types.Object, mesh: bpy.types.Mesh, prefix: str) -> np.ndarray:
+def group_names(thing: bpy.types.Object) -> list[str]:
+    """The vertex groups that are regions."""
+    return [group.name for group in thing.vertex_groups if group.name.startswith(thing.bunraku.prefix)]
+
+
+def group_regions(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> np.ndarray:
     """(n,) the number of the heaviest group of those whose names begin so, −1 where none weighs more than a half."""
-    numbers = {group.index: k for k, group in enumerate(g for g in thing.vertex_groups if g.name.startswith(prefix))}
+    numbers = {thing.vertex_groups[name].index: k for k, name in enumerate(group_names(thing))}
     if not numbers:
+        prefix = thing.bunraku.prefix
         raise Refusal(f"{thing.name!r} has no vertex group whose name begins with {prefix!r}; try: paint some")
     labels = np.full(len(mesh.vertices), -1, dtype=np.int32)
     for vertex in mesh.vertices:

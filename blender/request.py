@@ -31,7 +31,7 @@ from .bridge import (
 from .bridge.presets import SHELL_NUMBERS
 from .bridge.shot import REGIONS, TAKES
 from .capture import Wanted, capture, resting
-from .painting import paint_guide
+from .painting import group_names, paint_guide
 
 INPUTS = "inputs"
 
@@ -46,6 +46,8 @@ class Request:
     guide: str
     """the object's"""
     desk: Desk
+    painted: tuple[str, ...] = ()
+    """names of the regions that the shot knows by numbers"""
 
 
 def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, quick: bool) -> Request:
@@ -69,7 +71,7 @@ def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, quick: 
     shared = shared_of(context.scene, told, name, frames, obstacles, air and air.wind(turned), quick=quick)
     file = folder / f"{name}.toml"
     desk.write(file, toml_text(track_tables(own, ask, shared)))
-    return Request(file, name, thing.name, desk)
+    return Request(file, name, thing.name, desk, tuple(group_names(thing)) if told.scale == "GROUPS" else ())
 
 
 def shots_folder(scene: bpy.types.Scene) -> Path:

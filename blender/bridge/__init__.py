@@ -3,6 +3,7 @@
 Nothing here imports bpy or bunraku, so that it is tested without either; NumPy comes with Blender.
 """
 
+from . import presets as presets
 from .desk import Desk as Desk
 from .refusal import Refusal as Refusal
 from .run import Ended as Ended
@@ -13,6 +14,7 @@ from .shot import Shared as Shared
 from .shot import Source as Source
 from .shot import Track as Track
 from .shot import Wind as Wind
+from .shot import named as named
 from .shot import shot_name as shot_name
 from .shot import track_tables as track_tables
 from .stage import Painted as Painted

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-REGIONS, PIN = "bunraku_regions", "bunraku_pin"
+REGIONS, PIN = "painted", "bunraku_pin"
 """names of what is painted on a guide's stage"""
 TAKES = "takes"
 Vector3 = tuple[float, float, float]
@@ -116,6 +116,16 @@ def track_tables(own: str, ask: Track, shared: Shared) -> dict[str, Any]:
         table["regions"] = {"pinned": {"painted": PIN}}
         table["pins"] = [{"region": "pinned", "to": ask.pins}]
     return shared.tables(own, table)
+
+
+def named(sentence: str, regions: Sequence[str]) -> str:
+    """A sentence of bunraku's with painted regions by their own names instead of their numbers."""
+
+    def name(found: re.Match[str]) -> str:
+        number = int(found.group(1))
+        return repr(regions[number]) if number < len(regions) else found.group()
+
+    return re.sub(rf"\b{REGIONS} (\d+)\b", name, sentence)
 
 
 def shot_name(name: str) -> str:

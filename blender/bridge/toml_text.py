@@ -33,15 +33,19 @@ def _table(heading: str, values: Mapping[str, Any]) -> list[str]:
 
 def _key(text: str) -> str:
     bare = text.isascii() and text.replace("_", "").replace("-", "").isalnum()
-    return text if bare else json.dumps(text)
+    return text if bare else _string(text)
+
+
+def _string(text: str) -> str:
+    # JSON escapes what lies beyond the basic plane in pairs, which TOML does not take: it stands as it is.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # JSON escapes beyond the basic plane in pairs, which TOML does not take: they stand as they are.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return _string(value)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
