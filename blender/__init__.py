@@ -2,9 +2,9 @@
 """bunraku's instruments in Blender: what is selected is directed, bunraku simulates it in a process of its own, and the
 take plays beside it. No physics here, and bunraku is never imported."""
 
-from . import job, operators, panel, preferences, settings
+from . import job, materials, operators, panel, preferences, settings
 
-_PARTS = (preferences, settings, operators, panel)
+_PARTS = (preferences, materials, settings, operators, panel)
 
 
 def register() -> None:

@@ -11,8 +11,9 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from . import job
 from .bridge import Refusal, Run, installing, read_take, running
 from .preferences import environment, interpreter, preferences
-from .request import make_request, takes_folder
+from .request import make_request
 from .result import show_take
+from .scene import takes_folder
 
 
 def directed(context: bpy.types.Context) -> bpy.types.Object | None:

@@ -7,9 +7,10 @@ import bpy
 
 from . import job
 from .bridge import Refusal, versions
-from .bridge.presets import SHELL_NUMBERS
+from .hands import keyed_frames, shape_frames
+from .materials import numbers_of
 from .operators import directed
-from .request import shot_names, takes_folder
+from .scene import shot_names, takes_folder
 
 _WIDTH = 48  # [letters] of a line of the panel
 
@@ -118,22 +119,36 @@ class BUNRAKU_PT_shell(_Settings, bpy.types.Panel):
             layout.prop(told, "pin_to")
 
 
-class BUNRAKU_PT_material(_Settings, bpy.types.Panel):
-    """What the shell is made of"""
+class BUNRAKU_PT_soft(_Settings, bpy.types.Panel):
+    """What moves a soft body"""
 
-    bl_label = "Material"
-    instruments = ("TRACK",)
+    bl_label = "Direction"
+    bl_options = set()
+    instruments = ("WRINKLE", "STEER", "PLAN")
 
     def settings(self, context, layout, guide, told) -> None:
-        """A preset and its sliders."""
-        material = told.material
-        layout.prop(material, "preset")
-        for key, (name, _, _) in SHELL_NUMBERS.items():
-            row = layout.row(heading=name)
-            row.prop(material, f"use_{key}", text="")
-            part = row.row()
-            part.enabled = getattr(material, f"use_{key}")
-            part.prop(material, key, text="")
+        """By instrument."""
+        {"WRINKLE": _wrinkle, "STEER": _steer, "PLAN": _plan}[told.instrument](layout, guide, told)
+
+
+class BUNRAKU_PT_material(_Settings, bpy.types.Panel):
+    """What it is made of"""
+
+    bl_label = "Material"
+
+    def settings(self, context, layout, guide, told) -> None:
+        """Presets and their sliders."""
+        if told.instrument == "TRACK":
+            _material(layout, told.material)
+            return
+        if told.instrument == "WRINKLE":
+            _material(layout, told.skin)
+            layout.prop(told, "use_wavelength")
+            if told.use_wavelength:
+                layout.prop(told, "wavelength")
+            layout.separator()
+        _material(layout, told.solid)
+        layout.prop(told, "cell" if told.instrument == "WRINKLE" else "edge")
 
 
 class BUNRAKU_PT_world(_Settings, bpy.types.Panel):
@@ -174,6 +189,58 @@ class BUNRAKU_PT_frames(_Settings, bpy.types.Panel):
         layout.prop(context.scene.bunraku, "folder")
 
 
+def _wrinkle(layout, guide, told) -> None:
+    layout.prop(told, "moved_by")
+    if told.moved_by == "HOOKS":
+        _hooks(layout, guide)
+
+
+def _steer(layout, guide, told) -> None:
+    frames = shape_frames(guide)
+    layout.label(text=f"Shape keys on {_listed(frames)}" if frames else "No shape key is keyed", icon="SHAPEKEY_DATA")
+    layout.prop(told, "poses")
+    for one in told.poses.all_objects if told.poses is not None else ():
+        if one not in (guide, told.result):
+            layout.prop(one.bunraku, "pose_frame", text=one.name)
+    layout.prop(told, "path")
+    if told.path is not None:
+        layout.prop(told, "turning")
+    layout.prop(told, "lead")
+    _hooks(layout, guide)
+
+
+def _plan(layout, guide, told) -> None:
+    _hooks(layout, guide)
+    for name in ("modes", "velocities", "exact", "attach", "free", "use_ground"):
+        layout.prop(told, name)
+    if told.use_ground:
+        layout.prop(told, "ground")
+
+
+def _hooks(layout, guide) -> None:
+    """Which there are, and on which frames they are keyed."""
+    found = [one for one in guide.modifiers if one.type == "HOOK" and one.object is not None]
+    for one in found:
+        frames = keyed_frames(one.object)
+        layout.label(text=f"{one.name}: {_listed(frames) if frames else 'held'}", icon="HOOK")
+    if not found:
+        layout.label(text="No hooks: Edit Mode, Vertex, Hooks", icon="INFO")
+
+
+def _listed(frames: list[int]) -> str:
+    return "frame " + ", ".join(map(str, frames[:8])) + (" …" if len(frames) > 8 else "")
+
+
+def _material(layout, material) -> None:
+    layout.prop(material, "preset")
+    for key, (name, _, _) in numbers_of(material).items():
+        row = layout.row(heading=name)
+        row.prop(material, f"use_{key}", text="")
+        part = row.row()
+        part.enabled = getattr(material, f"use_{key}")
+        part.prop(material, key, text="")
+
+
 def _progress(layout: bpy.types.UILayout, going: job.Job) -> None:
     now = going.run.progress
     left = "" if now.seconds_left is None else f", {now.seconds_left:.0f} s left"
@@ -198,7 +265,8 @@ def _lines(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:
 
 
 _CLASSES = (
-    BUNRAKU_PT_main, BUNRAKU_PT_takes, BUNRAKU_PT_shell, BUNRAKU_PT_material, BUNRAKU_PT_world, BUNRAKU_PT_frames,
+    BUNRAKU_PT_main, BUNRAKU_PT_takes, BUNRAKU_PT_shell, BUNRAKU_PT_soft, BUNRAKU_PT_material, BUNRAKU_PT_world,
+    BUNRAKU_PT_frames,
 )  # fmt: skip
 
 

@@ -11,9 +11,14 @@ from bpy.props import (
     StringProperty,
 )  # fmt: skip
 
-from .bridge.presets import SHELL_NUMBERS, SHELLS
+from .materials import ShellMaterial, SkinMaterial, SolidMaterial
 
-INSTRUMENTS = (("TRACK", "Track", "A thin shell obeys this animation at a scale and is free below it"),)
+INSTRUMENTS = (
+    ("TRACK", "Track", "A thin shell obeys this animation at a scale and is free below it"),
+    ("WRINKLE", "Wrinkle", "A stiff skin on something soft wrinkles where hooks, or its animation, press it"),
+    ("STEER", "Steer", "An elastic body passes near its shape keys, and goes exactly along a path"),
+    ("PLAN", "Plan", "A motion by the least force through where hooks are on the frames they are keyed"),
+)
 SCALES = (
     ("COUNT", "Regions", "So many regions that follow the animation: few are loose, many are tight"),
     ("METRES", "Metres", "What is larger than this obeys the animation, what is smaller is free"),
@@ -27,20 +32,11 @@ RESTS = (
     ("FRAME", "Frame", "Without stress it is as on this frame"),
     ("POSE", "Armatures at rest", "Without stress it is as its armatures' rest position has it"),
 )
+MOVERS = (
+    ("HOOKS", "Hooks", "Each hook takes its points along; all else is soft"),
+    ("ANIMATION", "Animation", "The body is where its animation has it, and its skin wrinkles"),
+)
 PINS = (("guide", "Guide", "Pinned points go with the guide"), ("start", "Start", "Pinned points stay"))
-
-
-class ShellMaterial(bpy.types.PropertyGroup):
-    """A preset, and those of its numbers that are changed."""
-
-    preset: EnumProperty(name="Material", items=[(one, one.capitalize(), "") for one in SHELLS], default="cotton")
-    __annotations__ |= {
-        f"use_{key}": BoolProperty(name=f"Own {name.lower()}") for key, (name, _, _) in SHELL_NUMBERS.items()
-    }
-    __annotations__ |= {
-        key: FloatProperty(name=name, description=about, default=first, min=0.0, precision=6)
-        for key, (name, about, first) in SHELL_NUMBERS.items()
-    }
 
 
 class ObjectSettings(bpy.types.PropertyGroup):
@@ -81,6 +77,37 @@ class ObjectSettings(bpy.types.PropertyGroup):
     pinned: StringProperty(name="Pinned", description="Vertex group of the points that are held")
     pin_to: EnumProperty(name="To", items=PINS)
 
+    solid: PointerProperty(type=SolidMaterial)
+    skin: PointerProperty(type=SkinMaterial)
+    edge: FloatProperty(
+        name="Tetrahedra", min=0.0, precision=3, description="Their edges, in metres; 0: a tenth of the body's size"
+    )
+    moved_by: EnumProperty(name="Moved by", items=MOVERS)
+    use_wavelength: BoolProperty(
+        name="Own wavelength", description="How long waves are, and the skin's thickness follows"
+    )
+    wavelength: FloatProperty(name="Wavelength", default=0.05, min=1e-6, precision=4, description="In metres")
+    cell: FloatProperty(
+        name="Cells", min=0.0, precision=3, description="Of the inside, in metres; 0: a tenth of the body's size"
+    )
+    poses: PointerProperty(
+        name="Poses", type=bpy.types.Collection, description="Posed duplicates, each the body's shape on its own frame"
+    )
+    pose_frame: IntProperty(name="Frame", default=1, description="On which this duplicate is the body's shape")
+    path: PointerProperty(
+        name="Path", type=bpy.types.Object,
+        description="Where the middle of the body goes: an animated object, or a curve that is gone along evenly",
+    )  # fmt: skip
+    turning: BoolProperty(name="Turning", description="The body turns as the path's object does")
+    lead: BoolProperty(name="On time", description="Keys are told earlier, found by a few runs, for the body is late")
+    modes: IntProperty(name="Modes", default=30, min=1, max=2000, description="Shapes that the motion is made of")
+    velocities: BoolProperty(name="Velocities", description="Keys also ask for the velocities their hooks have then")
+    exact: BoolProperty(name="Exactly", description="Keys are met exactly, as far as the modes can")
+    attach: BoolProperty(name="Attach", description="More shapes, that reach keys which the modes cannot")
+    free: BoolProperty(name="Free ends", description="It begins and ends anywhere, instead of at rest")
+    use_ground: BoolProperty(name="Ground", description="Nothing of it goes below a height, but for what is fixed")
+    ground: FloatProperty(name="Height", description="In metres")
+
     contact: BoolProperty(name="Contact", description="It feels itself and the obstacles")
     obstacles: PointerProperty(
         name="Obstacles", type=bpy.types.Collection, description="Meshes that it cannot pass through"
@@ -113,7 +140,7 @@ class SceneSettings(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
-_CLASSES = (ShellMaterial, ObjectSettings, ResultSettings, SceneSettings)
+_CLASSES = (ObjectSettings, ResultSettings, SceneSettings)
 
 
 def register() -> None:

@@ -17,6 +17,16 @@ from .shot import Wind as Wind
 from .shot import named as named
 from .shot import shot_name as shot_name
 from .shot import track_tables as track_tables
+from .soft import Hand as Hand
+from .soft import Held as Held
+from .soft import Plan as Plan
+from .soft import Steer as Steer
+from .soft import Wrinkle as Wrinkle
+from .soft import in_shot as in_shot
+from .soft import plan_tables as plan_tables
+from .soft import rigid as rigid
+from .soft import steer_tables as steer_tables
+from .soft import wrinkle_tables as wrinkle_tables
 from .stage import Painted as Painted
 from .stage import Space as Space
 from .stage import StageMesh as StageMesh

@@ -17,3 +17,10 @@ SHELL_NUMBERS = {
     "drag": ("Drag", "of still air, kg/(m²s)", 0.1),
 }
 """key → its name, its unit and what it is, and where a slider begins"""
+SOLID_NUMBERS = {
+    "young": ("Young's modulus", "Pa: how hard it is to deform", 1e5),
+    "poisson": ("Poisson's ratio", "0: it loses volume, 0.5: it keeps it", 0.4),
+    "density": ("Density", "kg/m³", 1000.0),
+    "stiffness_damping": ("Damping", "s: how long it takes to be deformed", 0.01),
+}
+SKIN_NUMBERS = {key: SHELL_NUMBERS[key] for key in ("young", "thickness", "density")}

@@ -115,7 +115,7 @@ def refused(folder: Path) -> dict[str, Any]:
     """What cannot work is said in a sentence: by Blender's side, and by bunraku."""
     job = sets.job()
     flag = sets.waved(sets.sheet())
-    found = {"unsaved": sets.run(flag)}
+    found: dict[str, Any] = {"unsaved": sets.run(flag)}
     sets.scene(folder, (1, 3))
     told = flag.bunraku
     told.scale = "GROUPS"

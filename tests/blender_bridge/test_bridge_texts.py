@@ -40,8 +40,8 @@ POSES = [REST + [0.0, 0.0, 0.37 * k**2] for k in range(4)]
 
 def mesh(**more: Any) -> StageMesh:
     """A quad and a triangle, one point loose, on frames 1001 to 1004."""
-    told = {"counts": np.array([4, 3]), "corners": np.array([0, 1, 2, 3, 3, 2, 5])} | more
-    return StageMesh("coat", rest=REST, frames=[1001, 1002, 1003, 1004], points=POSES, **told)
+    counts, corners = np.array([4, 3]), np.array([0, 1, 2, 3, 3, 2, 5])
+    return StageMesh("coat", counts, corners, REST, [1001, 1002, 1003, 1004], POSES, **more)
 
 
 def test_a_stage_is_read_as_it_was_meant(tmp_path: Path) -> None:
