@@ -12,7 +12,7 @@ from . import job
 from .bridge import Refusal, Run, installing, read_take, running
 from .preferences import environment, interpreter, preferences
 from .request import make_request
-from .result import show_take
+from .result import colour_by, show_take
 from .scene import takes_folder
 
 
@@ -43,7 +43,14 @@ class BUNRAKU_OT_run(_Refusing, bpy.types.Operator):
     bl_idname = "bunraku.run"
     bl_label = "Run"
 
-    quick: BoolProperty(name="Quick", description="Coarser steps and no contact, of the same settings")
+    way: EnumProperty(
+        name="Way",
+        items=[
+            ("FINAL", "Final", "As the settings say"),
+            ("QUICK", "Quick", "Coarser steps and no contact, of the same settings"),
+            ("REGIONS", "Regions", "Two frames, to look at the regions in colours"),
+        ],
+    )
     wait: BoolProperty(name="Wait", description="Until it is over: for scripts", options={"SKIP_SAVE"})
 
     @classmethod
@@ -58,7 +65,7 @@ class BUNRAKU_OT_run(_Refusing, bpy.types.Operator):
     def _run(self, context: bpy.types.Context) -> set[str]:
         job.refuse_another()
         program = interpreter()
-        request = make_request(context, directed(context), quick=self.quick)
+        request = make_request(context, directed(context), way=self.way)
         words = running(program, request.file, preferences().threads)
         job.start(Run(words, request.file.parent, request.desk), request.shot, request)
         if self.wait:
@@ -143,7 +150,14 @@ class BUNRAKU_OT_colour(_Refusing, bpy.types.Operator):
     bl_label = "Show in colours"
     bl_options = {"REGISTER", "UNDO"}
 
-    of: EnumProperty(items=[("material", "Result", ""), ("force", "Force", ""), ("residual", "Residual", "")])
+    of: EnumProperty(
+        items=[
+            ("material", "Result", ""),
+            ("force", "Force", ""),
+            ("residual", "Residual", ""),
+            ("regions", "Regions", ""),
+        ]
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -155,12 +169,8 @@ class BUNRAKU_OT_colour(_Refusing, bpy.types.Operator):
         return self.attempt(lambda: self._colour(context))
 
     def _colour(self, context: bpy.types.Context) -> set[str]:
-        colours = directed(context).bunraku.result.data.color_attributes
-        name = f"bunraku_{self.of}_colour"
         if self.of != "material":
-            if name not in colours:
-                raise Refusal(f"this take says nothing of the {self.of} at its points; try: run it again")
-            colours.active_color = colours[name]
+            colour_by(directed(context).bunraku.result, self.of)
         if context.area is not None and context.area.type == "VIEW_3D":
             context.space_data.shading.color_type = "MATERIAL" if self.of == "material" else "VERTEX"
         return {"FINISHED"}

@@ -40,8 +40,8 @@ class BUNRAKU_PT_main(_Panel, bpy.types.Panel):
         elif guide is not None:
             row = layout.row(align=True)
             row.scale_y = 1.4
-            row.operator("bunraku.run", text="Run", icon="PLAY").quick = False
-            row.operator("bunraku.run", text="Quick", icon="MOD_TIME").quick = True
+            row.operator("bunraku.run", text="Run", icon="PLAY").way = "FINAL"
+            row.operator("bunraku.run", text="Quick", icon="MOD_TIME").way = "QUICK"
         if job.last is not None:
             _ending(layout, job.last)
 
@@ -75,7 +75,7 @@ class BUNRAKU_PT_takes(_Settings, bpy.types.Panel):
     def settings(self, context, layout, guide, told) -> None:
         """Which there are, and what of one is seen."""
         try:
-            found = versions(takes_folder(context.scene), shot_names(guide))
+            found = versions(takes_folder(context.scene), shot_names(guide).values())
         except Refusal as refusal:
             _lines(layout, str(refusal))
             return
@@ -86,8 +86,14 @@ class BUNRAKU_PT_takes(_Settings, bpy.types.Panel):
         layout.operator("bunraku.open_take", icon="FILE_FOLDER")
         if told.result is not None:
             row = layout.row(align=True)
-            for of, text in (("material", "Result"), ("force", "Force"), ("residual", "Residual")):
+            for of, text in (
+                ("material", "Result"),
+                ("force", "Force"),
+                ("residual", "Residual"),
+                ("regions", "Regions"),
+            ):
                 row.operator("bunraku.colour", text=text).of = of
+            _scale(layout, told.result.bunraku_result)
 
 
 class BUNRAKU_PT_shell(_Settings, bpy.types.Panel):
@@ -113,6 +119,7 @@ class BUNRAKU_PT_shell(_Settings, bpy.types.Panel):
         elif told.scale == "ATTRIBUTE":
             layout.prop(told, "attribute")
         if told.scale != "NONE":
+            layout.operator("bunraku.run", text="Show regions", icon="COLOR").way = "REGIONS"
             layout.prop(told, "strength", slider=True)
         layout.prop_search(told, "pinned", guide, "vertex_groups")
         if told.pinned:
@@ -187,6 +194,12 @@ class BUNRAKU_PT_frames(_Settings, bpy.types.Panel):
         layout.prop(told, "film")
         layout.prop(told, "shot")
         layout.prop(context.scene.bunraku, "folder")
+
+
+def _scale(layout, shown) -> None:
+    """What the lightest colours mean."""
+    if shown.force or shown.residual:
+        layout.label(text=f"Lightest: {shown.force:.3g} N, {shown.residual:.2g} m", icon="COLOR")
 
 
 def _wrinkle(layout, guide, told) -> None:

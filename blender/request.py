@@ -58,12 +58,12 @@ class Request:
     """names of the regions that the shot knows by numbers"""
 
 
-def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, quick: bool) -> Request:
-    """Write the shot of an object and what it is made of into the scene's folder."""
+def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, way: str) -> Request:
+    """Write the shot of an object and what it is made of into the scene's folder; `way` is one of `shot_names`."""
     told, scene, folder = thing.bunraku, context.scene, shots_folder(context.scene)
-    frames, name = frame_range(scene, told), shot_names(thing)[1 if quick else 0]
+    frames, name = frame_range(scene, told), shot_names(thing)[way]
     instrument = _INSTRUMENTS[told.instrument](thing, told)
-    obstacles = _obstacles(told, quick)
+    obstacles = _obstacles(told, way)
     air = WindRecord(scene) if told.wind and told.instrument == "TRACK" and wind_objects(scene) else None
     own = len(instrument.wanted)
     meshes = _captured(context, told, [*instrument.wanted, *obstacles], frames, [instrument, *([air] if air else [])])
@@ -79,9 +79,11 @@ def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, quick: 
     shared = Shared(
         name, (frames[0], frames[-1]), scene_gravity(scene), told.substeps,
         {mesh.name: put(mesh) for mesh in meshes[own:]}, air and air.wind(turned), told.contact,
-        single(told.friction), single(told.thickness) if told.use_thickness else None, told.preroll, told.film, quick,
+        single(told.friction), single(told.thickness) if told.use_thickness else None, told.preroll, told.film,
+        way == "QUICK",
     )  # fmt: skip
     try:
+        shared = shared.of_regions() if way == "REGIONS" else shared
         tables = instrument.tables(meshes[:own], put, space, shared)
     except Refusal:
         desk.undo()
@@ -92,8 +94,8 @@ def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, quick: 
     return Request(file, name, thing.name, desk, tuple(painted))
 
 
-def _obstacles(told: Any, quick: bool) -> list[Wanted]:
-    if told.obstacles is None or not told.contact or quick or told.instrument == "PLAN":
+def _obstacles(told: Any, way: str) -> list[Wanted]:
+    if told.obstacles is None or not told.contact or way != "FINAL" or told.instrument == "PLAN":
         return []
     own = (told.id_data, told.shell, told.result)
     things = [one for one in told.obstacles.all_objects if one.type == "MESH" and one not in own]

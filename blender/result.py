@@ -10,8 +10,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from .bridge import Refusal, Take
+from .bridge import Refusal, Take, prim_name
 from .capture import MATERIAL
+from .scene import shot_names
 
 CACHE = "bunraku take"
 """name of the modifier"""
@@ -26,15 +27,25 @@ def show_take(context: bpy.types.Context, guide: bpy.types.Object, take: Take) -
         shown = _placed(context, guide, fresh)
     else:
         _switched(shown, fresh)
-    shown.bunraku_result.guide, shown.bunraku_result.take = guide, take.name
+    told = shown.bunraku_result
+    told.guide, told.take = guide, take.name
+    told.force, told.residual = (take.largest.get(name, 0.0) for name in ("force", "residual"))
+    if take.folder.parent.name == shot_names(guide)["REGIONS"]:
+        colour_by(shown, "regions")
     guide.bunraku.result = shown
     return shown
 
 
+def colour_by(shown: bpy.types.Object, of: str) -> None:
+    """Show what a take says at its points, where colours of a mesh are shown."""
+    colours, name = shown.data.color_attributes, f"bunraku_{of}_colour"
+    if name not in colours:
+        raise Refusal(f"this take says nothing of the {of} at its points; try: run it again")
+    colours.active_color = colours[name]
+
+
 def _own_animation(guide: bpy.types.Object, take: Take) -> tuple[Path, str]:
     """That of the guide where several objects were simulated."""
-    from .bridge import prim_name
-
     own = prim_name(guide.name)
     return take.animations[own] if own in take.animations else next(iter(take.animations.values()))
 

@@ -26,10 +26,10 @@ def takes_folder(scene: bpy.types.Scene) -> Path:
     return shots_folder(scene) / TAKES
 
 
-def shot_names(thing: bpy.types.Object) -> list[str]:
-    """Names of an object's shots: the final one and its quick preview."""
+def shot_names(thing: bpy.types.Object) -> dict[str, str]:
+    """Names of an object's shots: the final one, its quick preview, and a look at its regions."""
     name = shot_name(thing.bunraku.shot or thing.name)
-    return [name, f"{name}-quick"]
+    return {"FINAL": name, "QUICK": f"{name}-quick", "REGIONS": f"{name}-regions"}
 
 
 def frame_range(scene: bpy.types.Scene, told: Any) -> range:

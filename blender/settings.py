@@ -129,6 +129,8 @@ class ResultSettings(bpy.types.PropertyGroup):
 
     guide: PointerProperty(name="Guide", type=bpy.types.Object)
     take: StringProperty(name="Take", description="The take that is shown")
+    force: FloatProperty(name="Force", description="The largest force of direction [N], which has the lightest colour")
+    residual: FloatProperty(name="Residual", description="The largest residual [m], which has the lightest colour")
 
 
 class SceneSettings(bpy.types.PropertyGroup):

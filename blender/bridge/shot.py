@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 REGIONS, PIN = "painted", "bunraku_pin"
@@ -70,6 +70,10 @@ class Shared:
     quick: bool = False
     """coarser steps and no contact, of the same settings"""
 
+    def of_regions(self) -> Shared:
+        """The same as quickly as regions can be looked at: two frames."""
+        return replace(self, frames=(self.frames[0], self.frames[0] + 1), quick=True, film=False)
+
     def tables(self, own: str, object_table: Mapping[str, Any], *, iterations: bool = True) -> dict[str, Any]:
         """The whole shot about an object's table; `iterations`: whether a quick one takes one iteration a step."""
         shot: dict[str, Any] = {"name": self.name, "frames": list(self.frames)}
@@ -87,7 +91,7 @@ class Shared:
         if "contact" in physics:  # without contact nothing stands in the way
             for name, source in self.obstacles.items():
                 objects[_free(name, objects)] = {"role": "obstacle", "source": source.table()}
-        output = {"folder": TAKES, "formats": ["usdc"], "drawn": ["force", "residual"], "preview": self.film}
+        output = {"folder": TAKES, "formats": ["usdc"], "drawn": ["force", "residual", "regions"], "preview": self.film}
         return {"shot": shot, "object": objects, "physics": physics, "output": output}
 
 

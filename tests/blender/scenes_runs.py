@@ -152,14 +152,19 @@ def _install() -> str:
 
 
 def quick(folder: Path) -> dict[str, Any]:
-    """A quick preview of settings with contact, and then the final."""
+    """A look at the regions of settings with contact, a quick preview, and then the final."""
     sets.scene(folder, (1, 3))
     flag = sets.waved(sets.sheet())
-    flag.bunraku.levels, flag.bunraku.contact = 1, True
-    said = [sets.run(flag, quick=True)]
+    flag.bunraku.levels, flag.bunraku.contact, flag.bunraku.scale, flag.bunraku.count = 1, True, "COUNT", 5
+    said = [sets.run(flag, way="REGIONS")]
+    shown = flag.bunraku.result
+    regions = [shown.data.color_attributes.active_color.name, shown.bunraku_result.take]
+    labels, colours = sets.attribute(shown, "bunraku_regions", 1), sets.attribute(shown, "bunraku_regions_colour", 2)
+    said.append(sets.run(flag, way="QUICK"))
     first = flag.bunraku.result.bunraku_result.take
     said.append(sets.run(flag))
     return {
+        "labels": sorted(set(labels.tolist())), "colours": len(np.unique(colours, axis=0)), "regions": regions,
         "said": said, "takes": [first, flag.bunraku.result.bunraku_result.take],
         "quick": (folder / "bunraku/Flag-quick.toml").read_text(), "final": (folder / "bunraku/Flag.toml").read_text(),
     }  # fmt: skip

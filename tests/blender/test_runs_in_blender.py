@@ -70,7 +70,9 @@ def test_what_cannot_work_is_said_in_a_sentence(play: Play) -> None:
 
 def test_quick_is_coarser_and_without_contact(play: Play) -> None:
     found = play("scenes_runs", "quick")
-    assert found["said"] == ["", ""] and found["takes"] == ["Flag-quick/v001", "Flag/v001"]
+    assert found["regions"] == ["bunraku_regions_colour", "Flag-regions/v001"]
+    assert found["labels"] == [0.0, 1.0, 2.0, 3.0, 4.0] and found["colours"] == 5
+    assert found["said"] == ["", "", ""] and found["takes"] == ["Flag-quick/v001", "Flag/v001"]
     quick, final = tomllib.loads(found["quick"]), tomllib.loads(found["final"])
     assert quick["physics"] == {"gravity": [0.0, -9.81, 0.0], "substeps": 1, "iterations": 1}
     assert final["physics"] == {"gravity": [0.0, -9.81, 0.0], "substeps": 2, "contact": {"friction": 0.3}}

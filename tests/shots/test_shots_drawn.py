@@ -41,6 +41,19 @@ def test_forces_and_residuals_are_on_the_points_of_their_regions(files: Callable
             np.testing.assert_allclose(encoded, heat(each[k] / each.max()), atol=1e-5)
 
 
+def test_regions_are_said(files: Callable[..., Path]) -> None:
+    """Around each of eight guide vertices one; a subdivided point is in that of the vertex it is nearest to."""
+    output = {"drawn": ["regions"], "preview": False}
+    result = read_shot(files(box={"mesh": {"levels": 2}}, output=output, shot={"frames": [1, 2]})).run()
+    file = result.folder / "box.usdc"
+    for frame in (1.0, 2.0):
+        labels = told(file, "/box_bunraku", "bunraku_regions", frame)
+        colours = told(file, "/box_bunraku", "bunraku_regions_colour", frame)
+        assert labels[:8].tolist() == list(range(8)) and set(labels) == set(range(8))
+        assert len(np.unique(colours, axis=0)) == 8
+        assert all(len(np.unique(colours[labels == k], axis=0)) == 1 for k in range(8))
+
+
 def test_what_is_not_directed_says_nothing(files: Callable[..., Path]) -> None:
     output = {"drawn": ["force"], "preview": False}
     result = read_shot(files(box={"track": {"method": "none"}}, output=output, shot={"frames": [1, 2]})).run()

@@ -1,5 +1,5 @@
 """What an animation file says of every point beside its place, for programs that draw it: how hard the guide pulls
-there and how far it is missed, as numbers and as colours on one scale for all frames."""
+there, how far it is missed, as numbers and as colours on one scale for all frames, and which region it is in."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from bunraku.contracts import Array, Sparse, Vector
 from bunraku.direction import Frame
 from bunraku.render import heat
 
-from .faces import heaviest
+from .faces import heaviest, label_colours
 from .prepared import Prepared
 from .report import FORCE, MET
 
-RESIDUAL = "residual"
-DRAWN = (FORCE, RESIDUAL)
+RESIDUAL, REGIONS = "residual", "regions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +28,8 @@ class Drawn:
     """(n, k) how much each direction weighs at each vertex"""
     most: Mapping[str, float]
     """name → the number that has the lightest colour [N, m]"""
+    regions: bool
+    """whether to say them"""
 
     @staticmethod
     def of(prepared: Prepared, frames: Iterable[Frame]) -> Drawn | None:
@@ -36,24 +37,30 @@ class Drawn:
         functions, names = prepared.functions, prepared.shot.output.drawn
         if not names or functions is None:
             return None
-        most = dict.fromkeys(names, 0.0) | ({RESIDUAL: MET * prepared.shell.size} if RESIDUAL in names else {})
+        least = {FORCE: 0.0, RESIDUAL: MET * prepared.shell.size}
+        most = {name: least[name] for name in names if name in least}
         for frame in frames:
             for name in list(most):
                 if name not in frame.report:  # not every kind of body tells of forces
                     del most[name]
                 else:
                     most[name] = max(most[name], float(_numbers(frame, name).max(initial=0.0)))
-        return Drawn(sparse.csr_array(functions.T), most)
+        return Drawn(sparse.csr_array(functions.T), most, REGIONS in names)
 
     def at(self, frame: Frame) -> dict[str, Array]:
-        """Name → (n,) [N, m] and, with "_colour" behind, (n, 3) in linear light; nothing and dark where nothing is
-        directed."""
+        """Name → (n,) [N, m] or numbers of regions and, with "_colour" behind, (n, 3) in linear light; nothing and dark
+        where nothing is directed, −1 and grey of regions."""
         region = heaviest(self.weights, np.asarray(frame.report["held"]))
         found: dict[str, Array] = {}
         for name, most in self.most.items():
             values = np.append(_numbers(frame, name), 0.0)[region]
             found[f"bunraku_{name}"] = values
             found[f"bunraku_{name}_colour"] = _linear(heat(values / (most or 1.0)))
+        if self.regions:
+            found |= {
+                "bunraku_regions": region.astype(np.float64),
+                "bunraku_regions_colour": _linear(label_colours(region)),
+            }
         return found
 
 

@@ -257,9 +257,9 @@ class OutputTable:
         Flag(), "look on every frame for triangles that pass through each other, and count them", True, name="check"
     )
     drawn: tuple[str, ...] = key(
-        ListOf(Choice(("force", "residual"))),
-        "what USD says of every point beside its place: how hard the guide pulls there [N], how far it is missed [m]; "
-        "each as a number and, for programs that show colours, as a colour", (),
+        ListOf(Choice(("force", "residual", "regions"))),
+        "what USD says of every point beside its place: how hard the guide pulls there [N], how far it is missed [m], "
+        "which region it is in; each as a number and, for programs that show colours, as a colour", (),
     )  # fmt: skip
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
