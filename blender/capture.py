@@ -36,6 +36,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class _Shape:
+    points: int
     counts: np.ndarray
     corners: np.ndarray
     order: np.ndarray
@@ -111,7 +112,7 @@ def _posed(context: bpy.types.Context, one: Wanted, when: str) -> np.ndarray:
         matrix = np.array(shown.matrix_world)
         if one.shape is None:
             one.shape = _shape(one, mesh, mirrored=np.linalg.det(matrix[:3, :3]) < 0.0)
-        elif len(mesh.loops) != len(one.shape.corners) or (one.points and len(mesh.vertices) != len(one.points[0])):
+        elif (len(mesh.vertices), len(mesh.loops)) != (one.shape.points, len(one.shape.corners)):
             raise Refusal(
                 f"the mesh of {one.thing.name!r} changes {when}: {len(mesh.vertices)} points and {len(mesh.loops)} "
                 "corners; try: switch off the modifier that adds or removes geometry"
@@ -134,7 +135,7 @@ def _shape(one: Wanted, mesh: bpy.types.Mesh, *, mirrored: bool) -> _Shape:
         first = np.repeat(np.cumsum(counts) - counts, counts)
         order = first + np.repeat(counts, counts) - 1 - (order - first)
     painted = [*_texture(mesh, order), *_materials(mesh), *(one.paint(one.thing, mesh) if one.paint else ())]
-    return _Shape(counts, corners[order], order, tuple(painted))
+    return _Shape(len(mesh.vertices), counts, corners[order], order, tuple(painted))
 
 
 def _texture(mesh: bpy.types.Mesh, order: np.ndarray) -> list[Painted]:

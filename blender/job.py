@@ -21,10 +21,12 @@ class Job:
 
     run: Run
     title: str
-    blend: str
-    """the .blend it was started in"""
     guide: str = ""
     """the directed object's name; nothing for an installation"""
+    number: int = 0
+    """by which it is known in this session, whatever it is called, and after an undo"""
+    blend: str = ""
+    """the .blend it was started in"""
     painted: tuple[str, ...] = ()
     """names of the regions that bunraku knows by numbers"""
 
@@ -37,9 +39,10 @@ last: Ended | None = None
 def start(run: Run, title: str, request: Request | None = None) -> None:
     """Look after a run."""
     global current, last
-    current = Job(run, title, bpy.data.filepath) if request is None else Job(
-        run, title, bpy.data.filepath, request.guide, request.painted
-    )  # fmt: skip
+    current = Job(run, title)
+    if request is not None:
+        guide = request.guide
+        current = Job(run, title, guide.name, guide.session_uid, bpy.data.filepath, request.painted)
     last = None
     bpy.app.timers.register(tick, first_interval=PAUSE, persistent=True)
 
@@ -55,7 +58,7 @@ def tick() -> float | None:
     if current is None:
         return None
     current.run.poll()
-    if current.run.ended is not None:
+    if current.run.ended is not None and not bpy.app.is_job_running("RENDER"):  # which must not lose its objects
         _finish(current, current.run.ended)
     _redraw()
     return None if current is None else PAUSE
@@ -96,16 +99,26 @@ def _finish(job: Job, ended: Ended) -> None:
 
 def _shown(job: Job, ended: Ended) -> Ended:
     """Load the take, where its guide is still there."""
-    guide = bpy.data.objects.get(job.guide)
+    guide = _guide(job)
     assert ended.folder is not None
-    if guide is None or bpy.data.filepath != job.blend:
-        return Ended(ended.how, (f"The take is in {ended.folder}; another .blend is open.", *ended.lines), ended.folder)
+    if guide is None:
+        return replace(ended, lines=(f"The take is in {ended.folder}; its guide is not here any more.", *ended.lines))
     try:
         show_take(bpy.context, guide, read_take(ended.folder))
         bpy.ops.ed.undo_push(message="bunraku take")
     except Refusal as refusal:
         return Ended("failed", (str(refusal),), ended.folder)
+    except RuntimeError as error:  # what Blender's importer says
+        return Ended("failed", (f"{ended.folder}: cannot be shown ({str(error).strip()})",), ended.folder)
     return ended
+
+
+def _guide(job: Job) -> bpy.types.Object | None:
+    """The object the run is for: by its number, or by its name where the .blend was opened again since."""
+    for one in bpy.data.objects:
+        if one.session_uid == job.number:
+            return one
+    return bpy.data.objects.get(job.guide) if bpy.data.filepath == job.blend else None
 
 
 def _report(level: str, text: str) -> None:

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from . import job
 from .bridge import Refusal, Run, installing, read_take, running
+from .example import add_figure
 from .preferences import environment, interpreter, preferences
 from .request import make_request
 from .result import colour_by, show_take
@@ -203,6 +204,28 @@ class BUNRAKU_OT_install(_Refusing, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class BUNRAKU_OT_figure(bpy.types.Operator):
+    """A figure that walks, made by code, to try the instruments on"""
+
+    bl_idname = "bunraku.add_figure"
+    bl_label = "Walking Figure"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """In object mode."""
+        return context.mode == "OBJECT"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Add it."""
+        add_figure(context)
+        return {"FINISHED"}
+
+
+def _in_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    self.layout.operator("bunraku.add_figure", icon="OUTLINER_OB_ARMATURE")
+
+
 class BUNRAKU_OT_tell(bpy.types.Operator):
     """What a run says at its end"""
 
@@ -221,17 +244,19 @@ class BUNRAKU_OT_tell(bpy.types.Operator):
 
 _CLASSES = (
     BUNRAKU_OT_run, BUNRAKU_OT_cancel, BUNRAKU_OT_show_take, BUNRAKU_OT_open_take, BUNRAKU_OT_colour,
-    BUNRAKU_OT_install, BUNRAKU_OT_tell,
+    BUNRAKU_OT_install, BUNRAKU_OT_figure, BUNRAKU_OT_tell,
 )  # fmt: skip
 
 
 def register() -> None:
-    """The operators."""
+    """The operators, and one in Add, Mesh."""
     for one in _CLASSES:
         bpy.utils.register_class(one)
+    bpy.types.VIEW3D_MT_mesh_add.append(_in_menu)
 
 
 def unregister() -> None:
-    """The operators."""
+    """What `register` did."""
+    bpy.types.VIEW3D_MT_mesh_add.remove(_in_menu)
     for one in reversed(_CLASSES):
         bpy.utils.unregister_class(one)

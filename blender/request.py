@@ -51,8 +51,7 @@ class Request:
     file: Path
     shot: str
     """its name"""
-    guide: str
-    """the object's"""
+    guide: bpy.types.Object
     desk: Desk
     painted: tuple[str, ...] = ()
     """names of the regions that the shot knows by numbers"""
@@ -60,6 +59,8 @@ class Request:
 
 def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, way: str) -> Request:
     """Write the shot of an object and what it is made of into the scene's folder; `way` is one of `shot_names`."""
+    if not thing.is_editable:
+        raise Refusal(f"{thing.name!r} is linked from another file; try: Object, Library Override, Make")
     told, scene, folder = thing.bunraku, context.scene, shots_folder(context.scene)
     frames, name = frame_range(scene, told), shot_names(thing)[way]
     instrument = _INSTRUMENTS[told.instrument](thing, told)
@@ -91,7 +92,7 @@ def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, way: st
     file = folder / f"{name}.toml"
     desk.write(file, toml_text(tables))
     painted = group_names(thing) if told.instrument == "TRACK" and told.scale == "GROUPS" else []
-    return Request(file, name, thing.name, desk, tuple(painted))
+    return Request(file, name, thing, desk, tuple(painted))
 
 
 def _obstacles(told: Any, way: str) -> list[Wanted]:

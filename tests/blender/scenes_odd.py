@@ -98,13 +98,24 @@ def painted(folder: Path, *, by: str) -> dict[str, Any]:
     for name, own in parts.items():
         flag.vertex_groups.new(name=name).add([int(k) for k in own], 1.0, "REPLACE")
     flag.vertex_groups.new(name="other").add(list(range(len(x))), 1.0, "REPLACE")
-    if by == "ATTRIBUTE":
+    if by == "POINT":
         found = flag.data.attributes.new("zones", "INT", "POINT")
         labels = np.full(len(x), -1)
         labels[parts["region.left"]], labels[parts["region.right"]] = 4, 8
         found.data.foreach_set("value", labels)
+    if by == "FACE":  # a vertex is in the region that most of its faces are in: those with all of them, at least
+        found = flag.data.attributes.new("zones", "INT", "FACE")
+        side = np.array([np.sign(polygon.center.x) * (abs(polygon.center.x) > 0.3) for polygon in flag.data.polygons])
+        found.data.foreach_set("value", np.select([side < 0, side > 0], [4, 8], -1))
+        parts = {
+            name: np.array(
+                [k for k in range(len(x)) if all(side[p.index] == s for p in flag.data.polygons if k in p.vertices)]
+            )
+            for name, s in (("left", -1), ("right", 1))
+        }
     told = flag.bunraku
-    told.scale, told.prefix, told.attribute, told.levels = by, "region", "zones", 0
+    told.scale = "GROUPS" if by == "GROUPS" else "ATTRIBUTE"
+    told.prefix, told.attribute, told.levels = "region", "zones", 0
     said = sets.run(flag)
     shown, first = told.result, {name: own.tolist() for name, own in parts.items()}
     force = sets.attribute(shown, "bunraku_force", 3)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +169,48 @@ def quick(folder: Path) -> dict[str, Any]:
         "said": said, "takes": [first, flag.bunraku.result.bunraku_result.take],
         "quick": (folder / "bunraku/Flag-quick.toml").read_text(), "final": (folder / "bunraku/Flag.toml").read_text(),
     }  # fmt: skip
+
+
+def meanwhile(folder: Path) -> dict[str, Any]:
+    """While a run goes on its guide gets another name; while a second one does, another .blend is opened."""
+    sets.scene(folder, (1, 3))
+    flag = sets.waved(sets.sheet())
+    flag.bunraku.levels = 1
+    job = sets.job()
+    bpy.ops.bunraku.run()
+    flag.name = "Banner"
+    job.wait()
+    found: dict[str, Any] = {"renamed": flag.bunraku.result.bunraku_result.take}
+    flag.name = "Flag"
+    bpy.ops.bunraku.run()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    ended = job.wait()
+    return found | {"opened": list(ended.lines), "objects": len(bpy.data.objects), "folder": str(ended.folder)}
+
+
+def installed(folder: Path) -> dict[str, Any]:
+    """Install, with Blender allowed online, from a wheel that only says its name; and a run of what that is."""
+    wheel = folder / "bunraku-0.0.1-py3-none-any.whl"
+    info = "bunraku-0.0.1.dist-info"
+    texts = {
+        "bunraku/__init__.py": "",
+        "bunraku/__main__.py": "import sys\nprint('a small bunraku' if '--version' in sys.argv else 'no event')\n",
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: bunraku\nVersion: 0.0.1\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+        archive.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in [*texts, f"{info}/RECORD"]))
+    preferences = bpy.context.preferences.addons[sets.EXTENSION].preferences
+    preferences.interpreter = ""
+    sets.scene(folder, (1, 3))
+    flag = sets.waved(sets.sheet())
+    found: dict[str, Any] = {"none": sets.run(flag)}
+    bpy.context.preferences.system.use_online_access = True
+    preferences.source = ""
+    found["nowhere"] = _install()
+    preferences.source = str(wheel)
+    found["said"], found["lines"] = _install(), list(sets.job().last.lines)
+    found["run"] = sets.run(flag)
+    return found

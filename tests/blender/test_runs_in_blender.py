@@ -77,3 +77,17 @@ def test_quick_is_coarser_and_without_contact(play: Play) -> None:
     assert quick["physics"] == {"gravity": [0.0, -9.81, 0.0], "substeps": 1, "iterations": 1}
     assert final["physics"] == {"gravity": [0.0, -9.81, 0.0], "substeps": 2, "contact": {"friction": 0.3}}
     assert quick["object"] == final["object"]
+
+
+def test_a_run_finds_its_guide_by_whatever_name(play: Play) -> None:
+    found = play("scenes_runs", "meanwhile")
+    assert found["renamed"] == "Flag/v001"
+    assert found["opened"][0] == f"The take is in {found['folder']}; its guide is not here any more."
+    assert found["folder"].endswith("v002") and found["objects"] == 0
+
+
+def test_bunraku_is_installed_into_an_environment_of_its_own(play: Play) -> None:
+    found = play("scenes_runs", "installed")
+    assert "no bunraku is known yet" in found["none"] and "where bunraku comes from is not said" in found["nowhere"]
+    assert found["said"] == "" and found["lines"] == ["a small bunraku is installed"]
+    assert "ended with code 0 before its work was done" in found["run"]  # it is that one that is run
