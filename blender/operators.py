@@ -10,10 +10,11 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from . import job
 from .bridge import Refusal, Run, installing, read_take, running
+from .colouring import colour_by
 from .example import add_figure
 from .preferences import environment, interpreter, preferences
 from .request import make_request
-from .result import colour_by, show_take
+from .result import show_take
 from .scene import takes_folder
 
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from .bridge import Refusal, Take, prim_name
 from .capture import MATERIAL
+from .colouring import MODIFIER as COLOURS
+from .colouring import colour_by
 from .scene import shot_names
 
 CACHE = "bunraku take"
@@ -32,16 +34,10 @@ def show_take(context: bpy.types.Context, guide: bpy.types.Object, take: Take) -
     told.force, told.residual = (take.largest.get(name, 0.0) for name in ("force", "residual"))
     if take.folder.parent.name == shot_names(guide)["REGIONS"]:
         colour_by(shown, "regions")
+    elif COLOURS in shown.modifiers:  # another take may say other things, or nothing
+        shown.modifiers.remove(shown.modifiers[COLOURS])
     guide.bunraku.result = shown
     return shown
-
-
-def colour_by(shown: bpy.types.Object, of: str) -> None:
-    """Show what a take says at its points, where colours of a mesh are shown."""
-    colours, name = shown.data.color_attributes, f"bunraku_{of}_colour"
-    if name not in colours:
-        raise Refusal(f"this take says nothing of the {of} at its points; try: run it again")
-    colours.active_color = colours[name]
 
 
 def _own_animation(guide: bpy.types.Object, take: Take) -> tuple[Path, str]:

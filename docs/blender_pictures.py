@@ -61,7 +61,8 @@ def drawn() -> None:
     scene.display.shading.color_type = "VERTEX"
     guide.hide_render, result.hide_render = True, False
     for of in ("regions", "force"):
-        result.data.color_attributes.active_color = result.data.color_attributes[f"bunraku_{of}_colour"]
+        bpy.context.view_layer.objects.active = result
+        bpy.ops.bunraku.colour(of=of)
         look(scene, 14, f"{of}_14")
 
 

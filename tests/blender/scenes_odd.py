@@ -120,13 +120,23 @@ def painted(folder: Path, *, by: str) -> dict[str, Any]:
     shown, first = told.result, {name: own.tolist() for name, own in parts.items()}
     force = sets.attribute(shown, "bunraku_force", 3)
     colour = [sets.attribute(shown, "bunraku_force_colour", k)[:, :3] for k in (1, 2, 3)]
+    shown.modifiers.new("mine", "SOLIDIFY").show_viewport = False
     bpy.ops.bunraku.colour(of="residual")
     return {
         "said": said, "parts": first, "force": force.tolist(), "first": colour[0].tolist(), "last": colour[2].tolist(),
         "averages": [_apart(flag, shown, parts, k) for k in (1, 2, 3)],
-        "active": shown.data.color_attributes.active_color.name,
+        "active": shown.data.color_attributes.active_color.name, "seen": _seen(shown, "residual", 3),
         "regions": json.loads((folder / "bunraku/takes/Flag/v001/report.json").read_text())["facts"]["regions"],
     }  # fmt: skip
+
+
+def _seen(shown: Any, of: str, frame: int) -> list[Any]:
+    """How far the colours that Blender shows are from what is meant and from others, and the order of the modifiers."""
+    name = _evaluated(shown).color_attributes.active_color_name
+    seen, meant = sets.attribute(shown, name, frame), sets.attribute(shown, f"bunraku_{of}_colour", frame)
+    other = sets.attribute(shown, "bunraku_regions_colour", frame)
+    away = [float(np.abs(seen - one).max()) for one in (meant, other)]
+    return [*away, [one.type for one in shown.modifiers]]
 
 
 def _apart(guide: Any, shell: Any, parts: dict[str, np.ndarray], frame: int) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,52 @@ def wrinkled(folder: Path) -> dict[str, Any]:
         "between": float(np.abs(skin - guide)[(np.abs(x) < 0.1)].max()),
         "shot": (folder / "bunraku/Cushion.toml").read_text(),
     }  # fmt: skip
+
+
+def pressed(folder: Path) -> dict[str, Any]:
+    """A cushion whose animation makes it shorter by a tenth: only its skin is simulated."""
+    sets.scene(folder, (1, 4))
+    cushion = _block("Cushion", (0.4, 0.2, 0.1), (24, 12, 4))
+    cushion.shape_key_add(name="rest")
+    short = cushion.shape_key_add(name="short")
+    for point in short.data:
+        point.co.x *= 0.9
+    for frame, value in ((1, 0.0), (4, 1.0)):
+        short.value = value
+        short.keyframe_insert("value", frame=frame)
+    told = cushion.bunraku
+    told.instrument, told.moved_by, told.skin.preset, told.solid.preset = "WRINKLE", "ANIMATION", "leather", "foam"
+    told.use_wavelength, told.wavelength, told.substeps = True, 0.08, 1
+    said = sets.run(cushion)
+    away = [float(np.abs(sets.points(told.result, k) - sets.points(cushion, k)).max()) for k in (1, 4)]
+    return {"said": said, "away": away, "shot": (folder / "bunraku/Cushion.toml").read_text()}
+
+
+def along_a_curve(folder: Path) -> dict[str, Any]:
+    """A path that is a curve, bent at a right angle, on a moved and scaled object: gone along evenly."""
+    sets.scene(folder, (1, 5))
+    line = bpy.data.curves.new("Way", "CURVE")
+    line.dimensions = "3D"
+    spline = line.splines.new("POLY")
+    spline.points.add(2)
+    for point, place in zip(spline.points, ((0, 0, 0), (1, 0, 0), (1, 0, 1)), strict=True):
+        point.co = (*place, 1.0)
+    way = bpy.data.objects.new("Way", line)
+    bpy.context.scene.collection.objects.link(way)
+    way.location, way.scale = (0.0, 3.0, 0.0), (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    module = import_module(f"{sets.EXTENSION}.way")
+    record = module.WayRecord(way, turning=True)
+    record.note(bpy.context.evaluated_depsgraph_get())
+    rows = record.rows(range(1, 6), 0.01)
+    line.bevel_depth = 0.1
+    bpy.context.view_layer.update()
+    try:
+        module.WayRecord(way, turning=False).note(bpy.context.evaluated_depsgraph_get())
+        said = ""
+    except Exception as refusal:
+        said = str(refusal)
+    return {"rows": rows, "said": said}
 
 
 def steered(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 import sets
@@ -79,3 +80,33 @@ def _split(faces: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.nd
     nearest = np.linalg.norm(rows[:, None] - (weights @ rest)[None], axis=2)
     assert nearest.min(axis=1).max() < 1e-6 and len(np.unique(nearest.argmin(axis=1))) == len(weights)
     return np.arange(len(rows)), children, weights[nearest.argmin(axis=1)]
+
+
+def figure(folder: Path) -> dict[str, Any]:
+    """The figure of Add, Mesh."""
+    bpy.ops.bunraku.add_figure()
+    body = bpy.context.active_object
+    mesh = bmesh.new()
+    mesh.from_mesh(body.data)
+    closed = all(len(edge.link_faces) == 2 for edge in mesh.edges) and mesh.calc_volume() > 0.0
+    mesh.free()
+    first, later = sets.points(body, 1), sets.points(body, 25)
+    low = [float(sets.points(body, k)[:, 2].min()) for k in range(1, 25)]
+    return {
+        "closed": closed, "points": len(first), "ahead": (later - first).mean(axis=0).tolist(),
+        "low": [min(low), max(low)], "height": float(np.ptp(first[:, 2])),
+        "weights": min(sum(one.weight for one in vertex.groups) for vertex in body.data.vertices),
+        "menu": "bunraku.add_figure" in _menu(),
+    }  # fmt: skip
+
+
+def _menu() -> list[str]:
+    """What the extension adds to Add, Mesh."""
+    from types import SimpleNamespace
+
+    said: list[str] = []
+    layout = SimpleNamespace(operator=lambda name, **more: said.append(name))
+    for draw in bpy.types.VIEW3D_MT_mesh_add.draw._draw_funcs:
+        if draw.__module__.startswith(EXTENSION):
+            draw(SimpleNamespace(layout=layout), bpy.context)
+    return said

@@ -39,6 +39,8 @@ def test_what_is_painted_is_a_region(play: Play, by: str) -> None:
     first, last = np.array(found["first"]), np.array(found["last"])
     assert np.ptp(first, axis=0).max() < 1e-6 and np.ptp(last, axis=0).max() > 0.1  # colours go with the frames
     assert found["active"] == "bunraku_residual_colour"
+    meant, other, order = found["seen"]
+    assert meant == 0.0 and other > 0.1 and order == ["MESH_SEQUENCE_CACHE", "NODES", "SOLIDIFY"]
 
 
 def test_obstacles_wind_and_a_mesh_of_its_own(play: Play) -> None:

@@ -24,6 +24,21 @@ def test_a_skin_goes_by_hooks(play: Play) -> None:
     np.testing.assert_allclose(left["keys"][-1]["rotate"], [np.degrees(0.3), 0.0, 0.0], atol=1e-4)
 
 
+def test_the_skin_of_what_is_animated_wrinkles(play: Play) -> None:
+    found = play("scenes_soft", "pressed")
+    assert found["said"] == ""
+    assert found["away"][0] < 1e-6 and found["away"][1] > 1e-3  # waves, once it is pressed
+    skin = tomllib.loads(found["shot"])["object"]["Cushion"]
+    assert "guide" in skin and "handles" not in skin and skin["wavelength"] == 0.08
+
+
+def test_a_curve_is_gone_along_evenly(play: Play) -> None:
+    found = play("scenes_soft", "along_a_curve")
+    meant = [[1, 0, 0, -3], [2, 1, 0, -3], [3, 2, 0, -3], [4, 2, 1, -3], [5, 2, 2, -3]]  # Blender's y is −z
+    np.testing.assert_allclose(np.array(found["rows"]) / [1, 0.01, 0.01, 0.01], meant, atol=1e-6)
+    assert "is no single line to go along" in found["said"]
+
+
 def test_a_body_passes_shapes_on_a_path(play: Play) -> None:
     found = play("scenes_soft", "steered")
     assert found["said"] == "" and found["residual"] < 1e-9

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.blender
@@ -28,3 +29,12 @@ def test_a_character_is_tracked(play: Play) -> None:
     assert found["free"] > 1e-4  # and yet it is not the guide
     assert found["untouched"] == ["ARMATURE"] and found["collections"] == ["Scene Collection"]
     assert found["frame"] == 1004
+
+
+def test_the_figure_walks(play: Play) -> None:
+    """As docs/blender.md says: of so many points, and two steps a second at 24 frames a second."""
+    found = play("scenes_track", "figure")
+    assert found["closed"] and found["points"] == 2422 and found["menu"]
+    assert found["height"] == pytest.approx(1.85, abs=0.1) and found["weights"] == pytest.approx(1.0, abs=1e-5)
+    np.testing.assert_allclose(found["ahead"], [0.0, -1.24, 0.0], atol=1e-5)
+    assert -0.1 < found["low"][0] < found["low"][1] < 0.1  # [m] its feet are about the ground
