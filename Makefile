@@ -12,7 +12,7 @@ BLENDER_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
 # Tests run a process a core. NumPy's BLAS would start as many threads in each, which spin while they wait for work.
 test test-slow test-studio: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test test-slow test-blender test-studio lint types docs verification clean
+.PHONY: demo test test-slow test-blender extension test-studio lint types docs verification clean
 
 demo: $(READY)
 	$(BIN)/bunraku demo
@@ -30,6 +30,11 @@ test-slow: $(READY)
 
 test-blender: $(READY) $(BLENDER)/.ready
 	BUNRAKU_BLENDER_PYTHON=$(BLENDER)/bin/python $(BIN)/pytest -m blender
+
+# The Blender extension, built by Blender's own program.
+extension: $(BLENDER)/.ready
+	mkdir -p dist
+	$(BLENDER)/bin/python $(BLENDER)/lib/python3*/site-packages/bpy/*/scripts/addons_core/bl_pkg/cli/blender_ext.py build --source-dir blender --output-dir dist
 
 # Needs Chromium on the machine (Debian: chromium; elsewhere BUNRAKU_CHROMIUM=/path/to/it); npm, where the page is built.
 test-studio: $(VENV)/.studio

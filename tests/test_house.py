@@ -158,6 +158,12 @@ def test_names_offered_on_demand_are_no_modules_of_their_package() -> None:
     assert len(lazy) == 3 and hidden == []
 
 
+def test_the_blender_extension_is_never_imported() -> None:
+    """It is a distribution of its own (tests/blender_bridge looks at it from the other side)."""
+    users = [_name(p) for p in _files() if any(name.split(".")[0] in ("blender", "bridge") for name in _imports(p))]
+    assert users == []
+
+
 @pytest.mark.parametrize("package", HEAVY)
 def test_heavy_packages_live_in_few_files(package: str) -> None:
     """So that a missing or changed one is one file's problem."""

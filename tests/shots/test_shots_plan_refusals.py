@@ -39,6 +39,10 @@ def folder(tmp_path: Path) -> Path:
         ({"keys": [{"frame": 5}]}, "keys[0]: says neither where nor how fast"),
         ({"keys": [{"region": "head"}]}, "keys[0].frame: is missing"),
         ({"keys": [{"frame": 5, "move": [0, 1, 0]}]}, "move tell about a region, and none is named"),
+        (
+            {"keys": [{"frame": 5, "region": "head", "pivot": [0, 1, 0]}]},
+            "keys[0].pivot: nothing is turned or scaled about it",
+        ),
         ({"keys": [{**LEAN, "centre": [0, 1, 0]}]}, "keys[0]: is of a region or of the centre of mass"),
         ({"keys": [{**LEAN, "file": "bar.obj"}]}, "is either posed by a file or by numbers (got 'file, move, rotate')"),
         ({"keys": [{**LEAN, "unit": "m"}]}, "keys[0]: unit tells about a file"),

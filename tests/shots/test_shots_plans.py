@@ -154,6 +154,24 @@ def test_an_exact_key_is_met_or_missed_by_what_the_modes_must(folder: Path) -> N
         assert reached or "of which the modes cannot do" in told[0]
 
 
+def test_a_key_may_be_turned_about_a_place_of_its_own(folder: Path) -> None:
+    """A quarter of a turn about a corner of the head, wherever the body is in the world."""
+    write_bar(folder, by=(3.0, 0.0, 0.0))
+    corner = SKIN.rest[HEAD[0]] + [3.0, 0.0, 0.0]
+    turned = {
+        "frame": 13,
+        "region": "head",
+        "rotate": [0.0, 90.0, 0.0],
+        "pivot": corner.tolist(),
+        "move": [0.0, 0.1, 0.0],
+    }
+    prepared = prepare_plan(planned(folder, keys=[turned]))
+    (told,) = prepared.plans[0].motion.at(0.5)[0].keys
+    x, y, z = (SKIN.rest[HEAD] + [3.0, 0.0, 0.0] - corner).T
+    meant = np.stack([z, y + 0.1, -x], axis=1) + corner - prepared.origin
+    np.testing.assert_allclose(np.sort(told.positions, axis=0), np.sort(meant, axis=0), atol=1e-9)
+
+
 def test_keys_are_told_by_files_velocities_weights_and_the_centre(folder: Path) -> None:
     posed = SKIN.rest.copy()
     posed[:, 0] += 0.15 * posed[:, 1] ** 2

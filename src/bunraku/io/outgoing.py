@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Integers, Points, Vector
+from bunraku.contracts import Array, Integers, Points, Vector
 from bunraku.geometry import Refinement, Surface, refine
 
 from .clip import Clip
@@ -62,15 +62,22 @@ class Outgoing:
             check_place(self.onto, frames)
 
     def sample(
-        self, frame: float, x: Points, velocity: Points | None, lengths: Mapping[str, Vector] | None = None
-    ) -> Sample:
-        """The sample of a frame from points and velocities (v, 3) of the simulated mesh, and lengths (v,) by name."""
-        return replace(self._sample(frame, x, velocity), lengths=self._spread(lengths or {}))
+        self, frame: float, x: Points, velocity: Points | None, lengths: Mapping[str, Vector] | None = None,
+        said: Mapping[str, Array] | None = None,
+    ) -> Sample:  # fmt: skip
+        """The sample of a frame from points and velocities (v, 3) of the simulated mesh; by name lengths (v,) and what
+        else is `said`, numbers (v,) or colours (v, 3)."""
+        return replace(
+            self._sample(frame, x, velocity), lengths=self._spread(lengths or {}), said=self._spread(said or {})
+        )
 
-    def _spread(self, lengths: Mapping[str, Vector]) -> dict[str, Vector]:
-        """(n,) of the surface's points; 0 at those of no face."""
-        rows = self.vertex_of_point
-        return {name: np.where(rows >= 0, values[rows], 0.0) for name, values in lengths.items()}
+    def _spread(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """(n, …) of the surface's points; 0 at those of no face."""
+        rows, out = self.vertex_of_point, {}
+        for name, own in values.items():
+            out[name] = np.zeros((len(rows), *own.shape[1:]))
+            out[name][rows >= 0] = own[rows[rows >= 0]]
+        return out
 
     def _sample(self, frame: float, x: Points, velocity: Points | None) -> Sample:
         if self.refinement is not None:

@@ -29,6 +29,8 @@ class Sample:
     """(n, 3) [m/s]; None: from the neighbouring samples"""
     lengths: Mapping[str, Vector] = field(default_factory=dict)
     """name → (n,) [m] a length at every point, which USD keeps as a primvar in its own unit"""
+    said: Mapping[str, Array] = field(default_factory=dict)
+    """name → (n,) a number or (n, 3) a colour at every point, which USD keeps as they are"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,9 @@ def checked(samples: Iterable[Sample], surface: Surface, where: str) -> Iterator
         for name, values in sample.lengths.items():
             if np.shape(values) != shape[:1] or not np.isfinite(values).all():
                 raise input_error(f"{name} is not a length a point", where=place, got=np.shape(values))
+        for name, values in sample.said.items():
+            if np.shape(values) not in (shape[:1], shape) or not np.isfinite(values).all():
+                raise input_error(f"{name} is not a number or a colour a point", where=place, got=np.shape(values))
         for values in (sample.points, sample.velocities):
             if values is not None and np.shape(values) != shape:
                 raise input_error("another vertex count", where=place, got=np.shape(values), allowed=str(shape))

@@ -12,6 +12,7 @@ from bunraku.contracts import BunrakuError, InputError, Points
 from bunraku.direction import Frame
 from bunraku.io import Sample, output_error, read_poses, write_frames
 
+from .drawn import Drawn
 from .prepared import Prepared, Written
 
 _SEQUENCES = ("obj", "ply")
@@ -34,7 +35,9 @@ def prim_of(one: Written, name: str) -> str | None:
     return f"/bunraku/{one.name}" if onto is None else onto.result
 
 
-def write_animation_file(folder: Path, name: str, prepared: Prepared, one: Written, frames: Iterable[Frame]) -> None:
+def write_animation_file(
+    folder: Path, name: str, prepared: Prepared, one: Written, frames: Iterable[Frame], drawn: Drawn | None = None
+) -> None:
     """Write an object of frames to one file (or numbered files) as its file came, in the world."""
     target = folder / name
     try:
@@ -43,7 +46,7 @@ def write_animation_file(folder: Path, name: str, prepared: Prepared, one: Writt
         raise output_error(target.parent, error) from error
     clip, usd = one.clip, prim_of(one, name) is not None
     write_frames(
-        target, one.going.surface, _samples(prepared, one, frames), rate=prepared.clip.rate,
+        target, one.going.surface, _samples(prepared, one, frames, drawn if usd else None), rate=prepared.clip.rate,
         origin=prepared.origin if prepared.origin.any() else None, prim=f"/bunraku/{one.name}",
         up_axis=clip.up_axis, unit=clip.meters_per_unit, onto=one.going.onto if usd else None,
         shutter=prepared.shot.output.shutter if usd else None, clips=prepared.shot.output.clips and usd,
@@ -85,9 +88,10 @@ def agree(prepared: Prepared, one: Written, frames: Iterable[Frame], written: It
     return True
 
 
-def _samples(prepared: Prepared, one: Written, frames: Iterable[Frame]) -> Iterator[Sample]:
+def _samples(prepared: Prepared, one: Written, frames: Iterable[Frame], drawn: Drawn | None = None) -> Iterator[Sample]:
     for frame in frames:
         number, own = float(prepared.numbers[frame.index]), one.vertices
         points, velocity = prepared.vertices(frame.points), prepared.vertices(frame.velocity)
         lengths = {name: values[own] for name, values in prepared.lengths(frame).items()}
-        yield one.going.sample(number, points[own] + prepared.origin, velocity[own], lengths)
+        said = {} if drawn is None else {name: values[own] for name, values in drawn.at(frame).items()}
+        yield one.going.sample(number, points[own] + prepared.origin, velocity[own], lengths, said)

@@ -18,6 +18,7 @@ from bunraku.render import moments, write_png
 
 from .animations import agree, animation_files, as_kept, prim_of, read_back, write_animation_file
 from .contact_sentences import kept_off_regions
+from .drawn import Drawn
 from .events import Event, Noticed, PictureDone, Preparing
 from .folder import TakeFolder, point_latest
 from .force_sheet import force_sheet
@@ -82,7 +83,8 @@ class Outputs:
         return each(self.take.cache(), self.prepared.preroll, done)
 
     def _write_animation(self, name: str, one: Written, done: int) -> None:
-        write_animation_file(self.take.path, name, self.prepared, one, self._frames(done))
+        drawn = Drawn.of(self.prepared, self._frames(done))
+        write_animation_file(self.take.path, name, self.prepared, one, self._frames(done), drawn)
 
     def _previewed(self) -> bool:
         return self.take.video.exists() and self.take.sheet.exists()

@@ -46,7 +46,8 @@ def key_of(parts: Parts, told: PlanKey, fixed: Integers, root: Place) -> Key:
     if told.file is not None:
         places = parts.shape(told)[nodes]
     elif told.placed and nodes is not None:
-        places = carried(told, nodes, body.rest[nodes])
+        pivot = None if told.pivot is None else np.array(told.pivot) - parts.origin
+        places = carried(told, nodes, body.rest[nodes], pivot)
     elif told.centre is not None:
         places = np.array(told.centre) - parts.origin
     turn = None if told.rotate is None or places is None else np.radians(told.rotate)
@@ -68,10 +69,10 @@ def landing_of(parts: Parts, told: FlightTable, mass: Vector, gravity: Vector, r
     return Flight(height, nodes, places, told.velocity, weight_of(told.weight), turn)
 
 
-def carried(told: PlanKey | FlightTable, nodes: Integers, points: Points) -> Points:
-    """(v, 3) where points (v, 3) of nodes are moved, turned and scaled to."""
+def carried(told: PlanKey | FlightTable, nodes: Integers, points: Points, pivot: Vector | None = None) -> Points:
+    """(v, 3) where points (v, 3) of nodes are moved, turned and scaled to, about a pivot or their middle."""
     none = (0.0, 0.0, 0.0)
-    grip = Grip(nodes, told.move or none, np.radians(told.rotate or none), told.scale or 1.0)
+    grip = Grip(nodes, told.move or none, np.radians(told.rotate or none), told.scale or 1.0, pivot)
     return grip.carried(points, 1.0)
 
 

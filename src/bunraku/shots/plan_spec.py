@@ -53,6 +53,9 @@ class PlanKey:
     move: tuple[float, float, float] | None = key(POINT, _MOVE_DOC, None, otherwise="[0, 0, 0]")
     rotate: tuple[float, float, float] | None = key(VECTOR, _ROTATE_DOC, None, otherwise="[0, 0, 0]")
     scale: float | tuple[float, float, float] | None = key(_SCALE, _SCALE_DOC, None, otherwise="1")
+    pivot: tuple[float, float, float] | None = key(
+        POINT, "about which it is turned and scaled", None, otherwise="its middle"
+    )
     centre: tuple[float, float, float] | None = key(POINT, "without a region: where the centre of mass is", None)
     velocity: tuple[float, float, float] | None = key(
         SPEED, "how fast it goes; alone, it may be anywhere", None, otherwise="any"
@@ -71,7 +74,7 @@ class PlanKey:
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """It says where or how fast, in one way."""
-        posing = [name for name in _POSING if name in given]
+        posing = [name for name in (*_POSING, "pivot") if name in given]
         check_posed_file(given, place)
         if "file" in given and (posing or "centre" in given):
             place.refuse("is either posed by a file or by numbers", got=joined(["file", *posing]))
@@ -81,6 +84,8 @@ class PlanKey:
             place.refuse(
                 f"{joined(posing)} tell about a region, and none is named", remedy="region = '…', or centre = [x, y, z]"
             )
+        elif posing == ["pivot"]:
+            place.at("pivot").refuse("nothing is turned or scaled about it", remedy="rotate or scale beside it")
         elif not set(given) & {"region", "centre", "velocity", "file"}:
             place.refuse("says neither where nor how fast", allowed="region, centre, velocity or file")
 

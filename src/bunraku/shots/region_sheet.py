@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import colorsys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Integers, Points, Sparse, input_error
+from bunraku.contracts import Integers, Points, Sparse, input_error
 from bunraku.direction.track import Tests
 from bunraku.geometry import TriMesh, subdivide, vertex_areas
 from bunraku.render import (
@@ -25,7 +24,7 @@ from bunraku.render import (
     write_png,
 )
 
-from .faces import face_weights, heaviest
+from .faces import face_weights, heaviest, label_colours
 from .prepare_shell import PreparedShell, prepare_shell
 from .shot import Shot
 
@@ -35,8 +34,6 @@ _MOST_NUMBERS = 40  # in a picture
 _LETTERS = 1 / 32  # [of the height] of the numbers
 _ROOM = 0.003  # share of the picture a region must cover to be numbered
 _ENOUGH_FACES = 6_000  # with fewer the borders of regions would be jagged
-_FREE = (0.55, 0.55, 0.55)
-_GOLDEN = 0.6180339887  # turns of the hue from one region to the next: neighbours in number are far in colour
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +86,7 @@ def _write(prepared: PreparedShell, path: Path) -> None:
     mesh, onto, labels = _painted_shell(prepared)
     chosen = [int(k) for k in moments(guide.frame_count, 4)]
     poses = [onto @ (prepared.prolongation @ guide.points[k]) for k in chosen]
-    paint, names, rows = _colours(labels), _names(prepared), []
+    paint, names, rows = label_colours(labels), _names(prepared), []
     for side in (-1.0, 1.0):
         camera = framing(poses, aspect=SIZE[0] / SIZE[1], direction=(0.5 * side, -0.32, side))
         drawn = [picture(x, mesh.faces, camera, size=SIZE, style=STUDIO, paint=paint, both_sides=True) for x in poses]
@@ -135,10 +132,3 @@ def _tests(prepared: PreparedShell) -> Tests:
     if prepared.tests is None:
         raise input_error("the shot directs nothing, so there are no regions", got="method = 'none'")
     return prepared.tests
-
-
-def _colours(labels: Integers) -> Array:
-    """(f, 3) sRGB: a hue a region, grey where free."""
-    count = int(labels.max(initial=-1)) + 1
-    hues = [((_GOLDEN * k) % 1.0, 0.55 + 0.25 * (k % 2), 0.95 - 0.1 * (k % 3)) for k in range(count)]
-    return np.array([*(colorsys.hsv_to_rgb(*one) for one in hues), _FREE])[labels]

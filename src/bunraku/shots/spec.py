@@ -258,13 +258,18 @@ class OutputTable:
     checked: bool = key(
         Flag(), "look on every frame for triangles that pass through each other, and count them", True, name="check"
     )
+    drawn: tuple[str, ...] = key(
+        ListOf(Choice(("force", "residual", "regions"))),
+        "what USD says of every point beside its place: how hard the guide pulls there [N], how far it is missed [m], "
+        "which region it is in; each as a number and, for programs that show colours, as a colour", (),
+    )  # fmt: skip
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Each format once."""
         if self.formats is not None and len(set(self.formats)) != len(self.formats):
             place.at("formats").refuse("names a format twice", got=list(self.formats))
         usd = self.formats is None or any(kind.startswith("usd") for kind in self.formats)
-        for name in ("clips", "shutter"):
+        for name in ("clips", "shutter", "drawn"):
             if given.get(name) and not usd:
                 place.at(name).refuse("is for USD files, and none is written", remedy="'usdc' in formats")
         if self.shutter is not None and not self.shutter[0] < self.shutter[1]:

@@ -338,8 +338,8 @@ def _set_clips(canvas: _Canvas, samples: Iterator[Sample], folder: Path, name: s
                       declared.CreateExtentAttr):  # fmt: skip
         attribute()
     for one in (name for name in values if name.startswith(_PRIMVARS)):  # no schema has them: the prim must, too
-        _primvar(declared, one)
-        _primvar(canvas.shape, one)
+        _primvar(declared, one, values[one])
+        _primvar(canvas.shape, one, values[one])
     manifest.GetRootLayer().Save()
     # All at once: the stage would look for the files, which are not yet where they belong.
     Usd.ClipsAPI(canvas.shape.GetPrim()).SetClips({"default": {
@@ -366,8 +366,12 @@ def _values(canvas: _Canvas, sample: Sample) -> dict[str, Any]:
         if canvas.shape.GetNormalsInterpolation() != kind:
             canvas.shape.SetNormalsInterpolation(kind)
     own = canvas.space.scale(sample.frame)
-    lengths = {f"{_PRIMVARS}{name}": _vt_floats(own * value) for name, value in sample.lengths.items()}
-    return {name: vt_vectors(value) for name, value in out.items()} | lengths
+    told = {name: own * value for name, value in sample.lengths.items()} | dict(sample.said)
+    primvars = {
+        f"{_PRIMVARS}{name}": _vt_floats(value) if value.ndim == 1 else vt_vectors(value)
+        for name, value in told.items()
+    }
+    return {name: vt_vectors(value) for name, value in out.items()} | primvars
 
 
 def _author(shape: UsdGeom.Mesh, values: dict[str, Any], frame: float) -> None:
@@ -376,14 +380,15 @@ def _author(shape: UsdGeom.Mesh, values: dict[str, Any], frame: float) -> None:
         "normals": shape.CreateNormalsAttr,
     }  # fmt: skip
     for name, value in values.items():
-        made = attributes[name]() if name in attributes else _primvar(shape, name)
+        made = attributes[name]() if name in attributes else _primvar(shape, name, value)
         made.Set(value, Usd.TimeCode(frame))
 
 
-def _primvar(shape: UsdGeom.Mesh, name: str) -> Any:
-    """A number a point, under a name with "primvars:" before."""
+def _primvar(shape: UsdGeom.Mesh, name: str, value: Any) -> Any:
+    """A number or a colour a point, under a name with "primvars:" before."""
     of = UsdGeom.PrimvarsAPI(shape)
-    kind = Sdf.ValueTypeNames.FloatArray
+    kinds = Sdf.ValueTypeNames
+    kind = kinds.FloatArray if isinstance(value, Vt.FloatArray) else kinds.Color3fArray
     return of.CreatePrimvar(name.removeprefix(_PRIMVARS), kind, UsdGeom.Tokens.vertex).GetAttr()
 
 

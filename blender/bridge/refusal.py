@@ -1,0 +1,5 @@
+"""What cannot be done, in a sentence for the artist."""
+
+
+class Refusal(Exception):
+    """Bad input: what, where, and what to do instead."""

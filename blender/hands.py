@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hooks as hands: each takes the points it hooks, on the frames on which its object is keyed."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .bridge import Hand, Refusal, prim_name
+from .painting import group_weights
+
+_HALF = 0.5
+
+
+def hands(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Hand]:
+    """One for each hook of an object, on its evaluated mesh."""
+    found: list[Hand] = []
+    for modifier in thing.modifiers:
+        if modifier.type == "HOOK" and modifier.show_viewport and modifier.object is not None:
+            name = prim_name(modifier.name)
+            taken = {one.name for one in found}
+            name = name if name not in taken else f"{name}_{len(found)}"
+            found.append(Hand(name, _hooked(thing, mesh, modifier), keyed_frames(modifier.object)))
+    return found
+
+
+def _hooked(thing: bpy.types.Object, mesh: bpy.types.Mesh, hook: bpy.types.HookModifier) -> list[int]:
+    """Numbers of the points."""
+    if hook.vertex_group:
+        chosen = np.flatnonzero(group_weights(thing, mesh, hook.vertex_group) > _HALF).tolist()
+    elif len(mesh.vertices) == len(thing.data.vertices):
+        chosen = sorted(hook.vertex_indices)
+    else:
+        raise Refusal(
+            f"{thing.name!r}: the hook {hook.name!r} says points of a mesh that other modifiers change; "
+            "try: give it a vertex group"
+        )
+    if not chosen:
+        raise Refusal(f"{thing.name!r}: the hook {hook.name!r} hooks no point; try: assign some in edit mode")
+    return chosen
+
+
+def keyed_frames(thing: bpy.types.ID) -> list[int]:
+    """Whole frames on which something of an object is keyed, in order."""
+    action = thing.animation_data.action if thing.animation_data is not None else None
+    curves = [] if action is None else action.fcurves
+    return sorted({round(key.co.x) for curve in curves for key in curve.keyframe_points})
+
+
+def shape_frames(thing: bpy.types.Object) -> list[int]:
+    """Those on which its shape keys are."""
+    keys = thing.data.shape_keys
+    return [] if keys is None else keyed_frames(keys)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one run that goes on, looked after by a timer; what the last one said."""
+
+from __future__ import annotations
+
+import atexit
+from dataclasses import dataclass, replace
+
+import bpy
+
+from .bridge import Ended, Refusal, Run, named, read_take
+from .request import Request
+from .result import show_take
+
+PAUSE = 0.25  # [s]
+
+
+@dataclass
+class Job:
+    """A run, and what it is for."""
+
+    run: Run
+    title: str
+    guide: str = ""
+    """the directed object's name; nothing for an installation"""
+    number: int = 0
+    """by which it is known in this session, whatever it is called, and after an undo"""
+    blend: str = ""
+    """the .blend it was started in"""
+    painted: tuple[str, ...] = ()
+    """names of the regions that bunraku knows by numbers"""
+
+
+current: Job | None = None
+last: Ended | None = None
+"""how the run before ended, for the panel"""
+
+
+def start(run: Run, title: str, request: Request | None = None) -> None:
+    """Look after a run."""
+    global current, last
+    current = Job(run, title)
+    if request is not None:
+        guide = request.guide
+        current = Job(run, title, guide.name, guide.session_uid, bpy.data.filepath, request.painted)
+    last = None
+    bpy.app.timers.register(tick, first_interval=PAUSE, persistent=True)
+
+
+def refuse_another() -> None:
+    """One at a time."""
+    if current is not None:
+        raise Refusal(f"{current.title} is still going on; try: Cancel, or wait for it")
+
+
+def tick() -> float | None:
+    """Called by Blender's timer: the seconds until the next time, None when it is over."""
+    if current is None:
+        return None
+    current.run.poll()
+    if current.run.ended is not None and not bpy.app.is_job_running("RENDER"):  # which must not lose its objects
+        _finish(current, current.run.ended)
+    _redraw()
+    return None if current is None else PAUSE
+
+
+def wait() -> Ended:
+    """Until the run is over, in scripts."""
+    assert current is not None
+    current.run.wait()
+    tick()
+    assert last is not None
+    return last
+
+
+def refused(sentence: str) -> None:
+    """Keep what could not be done for the panel."""
+    global last
+    if last is None or last.lines != tuple(sentence.splitlines()):
+        last = Ended("failed", tuple(sentence.splitlines()))
+
+
+def cancel() -> None:
+    """Call the run off."""
+    if current is not None:
+        current.run.cancel()
+
+
+def _finish(job: Job, ended: Ended) -> None:
+    global current, last
+    ended = replace(ended, lines=tuple(named(line, job.painted) for line in ended.lines))
+    current, last = None, ended
+    if ended.folder is not None and job.guide:
+        last = _shown(job, ended)
+    level = {"done": "WARNING" if last.met is False else "INFO", "cancelled": "WARNING"}.get(last.how, "ERROR")
+    if not bpy.app.background:
+        _report(level, last.lines[0] if last.lines else job.title)
+
+
+def _shown(job: Job, ended: Ended) -> Ended:
+    """Load the take, where its guide is still there."""
+    guide = _guide(job)
+    assert ended.folder is not None
+    if guide is None:
+        return replace(ended, lines=(f"The take is in {ended.folder}; its guide is not here any more.", *ended.lines))
+    try:
+        show_take(bpy.context, guide, read_take(ended.folder))
+        bpy.ops.ed.undo_push(message="bunraku take")
+    except Refusal as refusal:
+        return Ended("failed", (str(refusal),), ended.folder)
+    except RuntimeError as error:  # what Blender's importer says
+        return Ended("failed", (f"{ended.folder}: cannot be shown ({str(error).strip()})",), ended.folder)
+    return ended
+
+
+def _guide(job: Job) -> bpy.types.Object | None:
+    """The object the run is for: by its number, or by its name where the .blend was opened again since."""
+    for one in bpy.data.objects:
+        if one.session_uid == job.number:
+            return one
+    return bpy.data.objects.get(job.guide) if bpy.data.filepath == job.blend else None
+
+
+def _report(level: str, text: str) -> None:
+    """In the status bar and the info editor: only operators may report."""
+    try:
+        bpy.ops.bunraku.tell(level=level, text=text)
+    except RuntimeError:  # that is how an error's report arrives here, after it was shown
+        pass
+
+
+def _redraw() -> None:
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+def _leave() -> None:
+    """Blender ends: nothing goes on without it."""
+    global current
+    if current is not None:
+        current.run.cancel()
+        current.run.wait()
+        current = None
+
+
+def register() -> None:
+    """Be told when Blender ends."""
+    atexit.register(_leave)
+
+
+def unregister() -> None:
+    """Call off what goes on."""
+    atexit.unregister(_leave)
+    _leave()
+    if bpy.app.timers.is_registered(tick):
+        bpy.app.timers.unregister(tick)

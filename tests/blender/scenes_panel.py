@@ -1,0 +1,105 @@
+"""The panel as it is drawn, on a layout that looks at what it is given; played inside Blender by `act.py`."""
+
+# pyright: reportMissingImports=false
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+import sets
+
+_ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
+
+
+class Layout:
+    """Stands for Blender's, which exists only while a window is drawn: refuses what that would refuse."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.enabled = self.use_property_split = self.use_property_decorate = True
+        self.scale_y = 1.0
+
+    def row(self, *, align: bool = False, heading: str = "") -> Layout:
+        return Layout(self.lines)
+
+    def column(self, *, align: bool = False) -> Layout:
+        return Layout(self.lines)
+
+    def box(self) -> Layout:
+        return Layout(self.lines)
+
+    def separator(self) -> None:
+        pass
+
+    def label(self, *, text: str, icon: str = "NONE") -> None:
+        assert icon in _ICONS, icon
+        self.lines.append(text)
+
+    def prop(self, data: Any, name: str, *, text: str = "", slider: bool = False) -> None:
+        assert name in data.bl_rna.properties, name
+        self.lines.append(f"<{name}>")
+
+    def prop_search(self, data: Any, name: str, where: Any, of: str) -> None:
+        assert name in data.bl_rna.properties and hasattr(where, of)
+
+    def progress(self, *, factor: float, text: str) -> None:
+        assert 0.0 <= factor <= 1.0
+        self.lines.append(text)
+
+    def operator(self, name: str, *, text: str = "", icon: str = "NONE", depress: bool = False) -> Any:
+        assert icon in _ICONS, icon
+        room, act = name.split(".")
+        known = getattr(getattr(bpy.ops, room), act).get_rna_type().properties
+        self.lines.append(f"[{name}{' *' if depress else ''}]")
+        return SimpleNamespace(**{one.identifier: None for one in known})
+
+
+def drawn(thing: Any | None) -> list[str]:
+    """All that the panels show for an object."""
+    lines: list[str] = []
+    bpy.context.view_layer.objects.active = thing
+    panel = import_module(f"{sets.EXTENSION}.panel")
+    for one in panel._CLASSES:
+        if getattr(one, "poll", lambda context: True)(bpy.context):
+            stand = SimpleNamespace(layout=Layout(lines), settings=lambda *given, one=one: one.settings(None, *given))
+            one.draw(stand, bpy.context)
+    return lines
+
+
+def everything(folder: Path) -> dict[str, Any]:
+    """Nothing selected, every instrument and scale, a run that goes on, its end, a refusal; and the preferences."""
+    found: dict[str, Any] = {"nothing": drawn(None)}
+    flag = sets.waved(sets.sheet())
+    found["unsaved"] = drawn(flag)
+    sets.scene(folder, (1, 3))
+    told = flag.bunraku
+    for scale in ("COUNT", "METRES", "GROUPS", "ATTRIBUTE", "VERTICES", "NONE"):
+        told.scale = scale
+        found[scale] = drawn(flag)
+    told.use_shell = told.use_thickness = told.use_range = told.use_wavelength = told.use_ground = True
+    hand = bpy.data.objects.new("Hand", None)
+    told.rest, told.pinned, told.path = "FRAME", "hem", hand
+    flag.modifiers.new("hand", "HOOK").object = hand
+    for instrument in ("WRINKLE", "STEER", "PLAN", "TRACK"):
+        told.instrument = instrument
+        found[instrument] = drawn(flag)
+    told.use_shell = told.use_range = False
+    told.pinned, told.scale, told.levels = "", "VERTICES", 1
+    flag.modifiers.remove(flag.modifiers["hand"])
+    job = sets.job()
+    bpy.ops.bunraku.run()
+    found["going"] = drawn(flag)
+    job.wait()
+    found["done"] = drawn(told.result)
+    told.scale, told.count = "COUNT", 9999
+    sets.run(flag)
+    found["failed"] = drawn(flag)
+    lines: list[str] = []
+    preferences = bpy.context.preferences.addons[sets.EXTENSION].preferences
+    type(preferences).draw(SimpleNamespace(layout=Layout(lines), bl_rna=preferences.bl_rna), bpy.context)
+    found["preferences"] = lines
+    return found

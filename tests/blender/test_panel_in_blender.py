@@ -1,0 +1,32 @@
+"""The panel shows what it should: its drawing is played on a layout that refuses what Blender's would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.blender
+
+
+def test_the_panel_of_everything(play: Callable[..., dict[str, Any]]) -> None:
+    found = play("scenes_panel", "everything")
+    assert found["nothing"] == ["Select a mesh to direct"]
+    assert "try: save it first" in " ".join(found["unsaved"])
+    assert "<count>" in found["COUNT"] and "<metres>" in found["METRES"] and "<prefix>" in found["GROUPS"]
+    assert (
+        "<attribute>" in found["ATTRIBUTE"] and "<strength>" not in found["NONE"] and "<strength>" in found["VERTICES"]
+    )
+    assert (
+        "<moved_by>" in found["WRINKLE"] and "<wavelength>" in found["WRINKLE"] and "<use_thickness>" in found["TRACK"]
+    )
+    assert "<poses>" in found["STEER"] and "<turning>" in found["STEER"] and "hand: held" in found["PLAN"]
+    assert "<levels>" in found["TRACK"] and "<levels>" not in found["PLAN"] and "<modes>" in found["PLAN"]
+    assert (
+        "[bunraku.cancel]" in found["going"] and found["going"].count("[bunraku.run]") == 1
+    )  # for regions, greyed out
+    assert "[bunraku.show_take *]" in found["done"] and "[bunraku.run]" in found["done"]
+    assert "Direction met on all 3 frames" in " ".join(found["done"])
+    assert "got 9999" in " ".join(found["failed"])
+    assert "<interpreter>" in found["preferences"] and any("offline" in one for one in found["preferences"])

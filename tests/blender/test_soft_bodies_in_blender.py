@@ -1,0 +1,67 @@
+"""Wrinkle, Steer and Plan in a real Blender: directed by hooks, shape keys, duplicates and empties."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.blender
+Play = Callable[..., dict[str, Any]]
+
+
+def test_a_skin_goes_by_hooks(play: Play) -> None:
+    found = play("scenes_soft", "wrinkled")
+    assert found["said"] == "" and max(found["gaps"].values()) < 1e-6
+    assert found["between"] > 1e-3  # what is not hooked is free
+    skin = tomllib.loads(found["shot"])["object"]["Cushion"]
+    left, right = skin["handles"]
+    assert left["region"] == "left" and right == {"region": "right"}
+    np.testing.assert_allclose(left["keys"][-1]["move"], [0.03, 0.0, 0.0], atol=1e-7)
+    np.testing.assert_allclose(left["keys"][-1]["rotate"], [np.degrees(0.3), 0.0, 0.0], atol=1e-4)
+
+
+def test_the_skin_of_what_is_animated_wrinkles(play: Play) -> None:
+    found = play("scenes_soft", "pressed")
+    assert found["said"] == ""
+    assert found["away"][0] < 1e-6 and found["away"][1] > 1e-3  # waves, once it is pressed
+    skin = tomllib.loads(found["shot"])["object"]["Cushion"]
+    assert "guide" in skin and "handles" not in skin and skin["wavelength"] == 0.08
+
+
+def test_a_curve_is_gone_along_evenly(play: Play) -> None:
+    found = play("scenes_soft", "along_a_curve")
+    meant = [[1, 0, 0, -3], [2, 1, 0, -3], [3, 2, 0, -3], [4, 2, 1, -3], [5, 2, 2, -3]]  # Blender's y is −z
+    np.testing.assert_allclose(np.array(found["rows"]) / [1, 0.01, 0.01, 0.01], meant, atol=1e-6)
+    assert "is no single line to go along" in found["said"]
+
+
+def test_a_body_passes_shapes_on_a_path(play: Play) -> None:
+    found = play("scenes_soft", "steered")
+    assert found["said"] == "" and found["residual"] < 1e-9
+    assert max(found["away"]) < 0.004  # [m]: a hundredth of its size, for the tetrahedra are not quite the ball
+    heights = np.array(found["heights"])
+    assert heights[0] == pytest.approx(0.4, rel=1e-3) and heights.min() < 0.36
+    body = tomllib.loads(found["shot"])["object"]["Ball"]
+    assert [one["frame"] for one in body["keys"]] == [1, 4, 6] and found["inputs"] == 4
+    np.testing.assert_allclose(body["path"][0]["points"][-1], [7, 0.3, 1.2, -0.1, 0, np.degrees(0.6), 0], atol=1e-4)
+
+
+def test_a_motion_is_planned_through_a_key(play: Play) -> None:
+    found = play("scenes_soft", "planned")
+    assert found["said"] == "" and not found["nan"]
+    assert found["asked"] > 0.15 and found["head"] < 1e-3 * 0.85  # what a key counts as met by
+    assert found["foot"] < 1e-3 * 0.85 and found["ends"] < 1e-3 * 0.85
+    bar = tomllib.loads(found["shot"])["object"]["Bar"]
+    assert bar["fixed"] == ["foot"] and bar["keys"][0]["frame"] == 9 and bar["keys"][0]["weight"] == "exact"
+
+
+def test_what_cannot_be_directed_is_said(play: Play) -> None:
+    found = play("scenes_soft", "hopeless")
+    assert "'Bar' has no hook whose object is keyed in the shot's frames" in found["keys"]
+    assert "the hook 'hand' says points of a mesh that other modifiers change" in found["indices"]
+    assert "the pose 'Other' has 25 points" in found["pose"]
+    assert found["files"] == []
