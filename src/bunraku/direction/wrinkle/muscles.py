@@ -64,6 +64,11 @@ class Muscle:
         object.__setattr__(self, "relaxed", relaxed)
         object.__setattr__(self, "contracted", _shape(relaxed, contracted))
         over_time = activation if callable(activation) else Curve.of(activation)
+        if isinstance(over_time, Curve) and not (np.abs(over_time.values) <= _LARGEST).all():
+            raise input_error(
+                "an activation is a number", where="muscle.activation", got=over_time.values.tolist(),
+                allowed="0, relaxed, to 1, contracted",
+            )  # fmt: skip
         object.__setattr__(self, "activation", over_time)
         object.__setattr__(self, "stiffness", float(stiffness))
         object.__setattr__(self, "anchored", anchored)
