@@ -50,6 +50,15 @@ _CONTENTS = {
 }
 
 
+_SHAPE = "a shape that the shot file names"
+_BESIDE = {
+    ".toml": "the shot file, to change and to run again",
+    ".msh": "the body's tetrahedra",
+    **dict.fromkeys((".obj", ".usda", ".usdc"), _SHAPE),
+}
+"""what a demo puts beside its take, by its suffix"""
+
+
 @dataclass(frozen=True, eq=False)
 class Outputs:
     """The files of one take."""
@@ -212,8 +221,9 @@ def _guess(name: str) -> str:
     """About the files a demo puts beside its take."""
     if name == "takes":
         return "what bodies are made of, kept for the next take"
-    known = {".toml": "the shot file, to change and to run again", ".usda": "the guide", ".usdc": "the guide"}
-    return known.get(Path(name).suffix, "")
+    if Path(name).stem.endswith("guide"):
+        return "the guide"
+    return _BESIDE.get(Path(name).suffix, "")
 
 
 def _size(path: Path) -> int:

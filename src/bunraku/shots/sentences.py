@@ -21,7 +21,7 @@ from .key_sentences import key_sentences
 from .plan_sentences import plan_sentences
 from .prepared import Prepared
 from .report import FORCE, MET, Measured, Rows, Sentence
-from .wording import count, length, peak, ranges, share
+from .wording import count, length, on, peak, ranges, share
 from .wrinkle_sentences import skin_sentences
 
 
@@ -117,11 +117,11 @@ def _largest(m: Measured, rows: Rows) -> str:
 def _loosened(m: Measured) -> Iterator[Sentence]:
     loose = m.strength < 1.0
     if m.regions and loose.any():
-        when, away = ranges(m.frames[loose]), length(float(m.residual[loose].max()))
+        when, away = on(m.frames[loose]), length(float(m.residual[loose].max()))
         frame, region = peak(np.where(loose[:, None], m.arrays["residual"], -1.0))
         yield Sentence(
             "note",
-            f"The guide was loosened (strength below 1) on frames {when}: the shell was up to {away} away, as asked.",
+            f"The guide was loosened (strength below 1) on {when}: the shell was up to {away} away, as asked.",
             float(m.frames[frame]), region,
         )  # fmt: skip
 
@@ -153,7 +153,7 @@ def _freer(m: Measured) -> Iterator[Sentence]:
             return  # paths that are over, or yet to begin, are away from nothing
         yield Sentence(
             "note",
-            f"On frames {ranges(m.frames[some])} between {firm[some].sum(axis=1).min()} and "
+            f"On {on(m.frames[some])} between {firm[some].sum(axis=1).min()} and "
             f"{firm[some].sum(axis=1).max()} of {m.regions} regions were held exactly and the others less, as asked: "
             f"those were up to {length(float(loose.max()))} away.", float(m.frames[frame]), region,
         )  # fmt: skip

@@ -31,6 +31,11 @@ def ranges(frames: Vector, limit: int = 6) -> str:
     return ", ".join(told) + (f" and {more} more" if more else "")
 
 
+def on(frames: Vector) -> str:
+    """'frame 5', 'frames 5–6, 9'."""
+    return f"frame{'' if len(frames) == 1 else 's'} {ranges(frames)}"
+
+
 def count(number: int, one: str, many: str = "") -> str:
     """'1 frame', '3 frames'."""
     return f"{number} {one if number == 1 else many or one + 's'}"
