@@ -22,7 +22,7 @@ from bunraku.shots.page import Page, _charts, _verdict
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.report import Measured, measure, per_frame
 from bunraku.shots.sentences import sentences
-from bunraku.shots.wording import ranges, share
+from bunraku.shots.wording import digits, millimetres, on, ranges, share
 from bunraku.shots.yielded import yielded_regions
 
 ORIGIN = {
@@ -361,3 +361,16 @@ def test_near_pairs_and_intersections_in_sentences(prepared: Prepared, measured:
     ) in told(touching, crossing)
     assert any(line.startswith("note: The shell passes through itself") for line in told(prepared, crossing))
     assert per_frame(crossing)["intersections"].tolist() == [0, 2, 6, 1]
+
+
+def test_numbers_and_frames_as_sentences_say_them() -> None:
+    assert [digits(one) for one in (0.0512, 0.5, 218.4, 3512.0, 2.12e-8, 0.0)] == [
+        "0.051",
+        "0.5",
+        "220",
+        "3500",
+        "2.1e-08",
+        "0",
+    ]
+    assert digits(3512.0, 3) == "3510" and millimetres(1.234) == "1230 mm" and share(1.204) == "120 %"
+    assert on(np.array([74.0])) == "frame 74" and on(np.array([7.0, 8.0, 12.0])) == "frames 7–8, 12"

@@ -8,7 +8,7 @@ import numpy as np
 
 from .prepared import Prepared
 from .report import HEIGHT, MET, Measured, Rows, Sentence
-from .wording import count, millimetres, on, ranges
+from .wording import count, digits, millimetres, on, ranges
 from .wrinkle_facts import waves
 
 _SAME = 1e-9  # of the size: two shapes of a muscle as near as that are one
@@ -67,7 +67,7 @@ def _pressed(m: Measured) -> Iterator[Sentence]:
     """Whether the skin was pressed beyond its onset, so that waves are to be expected."""
     pressed, onset = m.arrays["compression"], float(m.facts["onset"])
     worst = int(np.argmax(pressed))
-    by = f"a hundredth of its surface by {100 * pressed[worst]:.2g} % or more, at frame {m.frames[worst]:g}"
+    by = f"a hundredth of its surface by {digits(100 * float(pressed[worst]))} % or more, at frame {m.frames[worst]:g}"
     beyond = m.frames[pressed > onset]
     if len(beyond):
         text = f"The body presses its skin together beyond that on {on(beyond)}: {by}."
@@ -89,7 +89,7 @@ def _highest(prepared: Prepared, m: Measured) -> Sentence:
     return Sentence(
         "note",
         f"The skin goes farthest {way} the body, {millimetres(float(highest[worst]))}, "
-        f"{highest[worst] / thickness:.2g} times its thickness, at frame {m.frames[worst]:g} at point "
+        f"{digits(float(highest[worst]) / thickness)} times its thickness, at frame {m.frames[worst]:g} at point "
         f"{prepared.point_names[vertex]}.",
         float(m.frames[worst]),
     )  # fmt: skip
