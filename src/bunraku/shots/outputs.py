@@ -137,7 +137,7 @@ class Outputs:
         """A preview that cannot be made is no reason to lose a take."""
         p, cache = self.prepared, self.take.cache()
         numbers = p.numbers[p.preroll : done]
-        scenery = Scenery(p.contact.obstacles, p.contact.planes)
+        scenery = Scenery(p.contact.obstacles, p.contact.planes, p.ground)
         obstacles, faces = scenery.around(p.guide.points[p.preroll])
 
         def pair(k: int) -> Pair:
