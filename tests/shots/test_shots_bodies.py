@@ -322,6 +322,7 @@ def test_a_hard_collision_is_said_with_what_braces_for_it(shot) -> None:
             "keys[0]: a shape for a part is taken as it is (got 'region and grips')",
         ),
         ({"material": "jely"}, "material: "),
+        ({"keys": 3}, "keys: must be a list (got 3)"),
         (
             {"keys": [{"frame": 12}, {"frame": 9}]},
             "keys[1]: keys must be in order of frames (got 'frame 9'); allowed: after frame 12; try: sort them",

@@ -290,6 +290,7 @@ def test_the_preview_draws_obstacles_in_a_neutral_colour(tmp_path: Path) -> None
     scenery = Scenery((ball,), (slope, Plane((0.0, -0.3, 0.0), (0.0, 1.0, 0.0))))  # type: ignore[arg-type]
     things, faces = scenery.around(flat.rest)
     assert scenery.floor == pytest.approx(-0.3) and len(things) == 2  # the level plane is the ground
+    assert Scenery(ground=0.1).floor == 0.1 and replace(scenery, ground=-0.5).floor == pytest.approx(-0.3)
     square = things[1].at(0.0)
     assert (square - slope.point) @ slope.normal == pytest.approx(np.zeros(4), abs=1e-12)
     assert faces.max() == ball.mesh.point_count + 3

@@ -160,10 +160,12 @@ def test_single_triangles_are_simulated(tmp_path: Path, bending: str) -> None:
 
 
 def test_guides_beside_a_take_are_described_whatever_their_kind(tmp_path: Path) -> None:
-    for name in ("walker.usdc", "walker_guide.usdc", "walker.toml", "guide.usda"):
+    others = {"walker_rest.usdc": "a shape that the shot file names", "walker.msh": "the body's tetrahedra"}
+    for name in ("walker.usdc", "walker_guide.usdc", "walker.toml", "guide.usda", *others):
         (tmp_path / name).write_text("")
     about = {one.name: one.about for one in contents(tmp_path, ["walker"])}
     assert about["walker.usdc"] == "the animation" and about["walker_guide.usdc"] == about["guide.usda"] == "the guide"
+    assert {name: about[name] for name in others} == others
 
 
 def test_frames_without_a_sample_are_said(guide: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from bunraku.geometry import TriMesh, tet_bar
 from bunraku.io import write_animation, write_mesh
 from bunraku.shots import FrameDone, Shot, TakeResult, dry_run, read_shot
 from bunraku.shots.kept import kept
+from bunraku.shots.prepare import prepare
 from bunraku.shots.prepare_wrinkle import prepare_wrinkle
 from bunraku.shots.run import TakeFolder
+from bunraku.shots.wrinkle_sentences import skin_sentences
 
 _BLOCK = tet_bar((4, 1, 1), (0.2, 0.06, 0.06)).surface()
 INSIDE = _BLOCK.with_rest(_BLOCK.rest + [0.1, 0.045, 0.045])
@@ -75,6 +78,10 @@ def test_a_muscle_shortens_the_body_and_is_told_of(made: TakeResult) -> None:
         f"Muscle biceps is farthest from its shape at frame {worst + 1}, by {1e3 * away[worst]:.3g} mm on average; "
         f"relaxed it is {1e3 * facts['muscle_ways'][0]:.3g} mm from being contracted."
     )
+    still = replace(made.report.measured, facts={**facts, "muscle_ways": [1e-17]})
+    prepared = prepare(read_shot(made.folder / "shot.toml"))
+    told = [one.text for one in skin_sentences(prepared, still) if one.text.startswith("Muscle")]
+    assert told[0].endswith("on average; relaxed and contracted it has one shape.")
     written = json.loads((made.folder / "report.json").read_text())
     assert written["per_frame"]["muscle_residual_m"][2] == pytest.approx(away[2])
 

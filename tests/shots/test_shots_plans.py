@@ -20,6 +20,7 @@ from bunraku.shots import FrameDone, RegionSheet, Shot, dry_run, frames, open_ta
 from bunraku.shots.kept import each, kept
 from bunraku.shots.prepare_plan import prepare_plan
 from bunraku.shots.run import TakeFolder
+from bunraku.shots.scene import read_scene
 
 
 @pytest.fixture
@@ -380,6 +381,8 @@ def test_the_ground_is_kept_or_said_to_be_gone_through(folder: Path) -> None:
     assert exit_code(shelf, strict=True) == 4
     (fact,) = json.loads((shelf.folder / "report.json").read_text())["facts"]["planned_ground"]
     assert fact["object"] == "bar" and fact["below"] > fact["allowed"] > 0.0 and fact["met"] is False
+    reviewed = read_scene(shelf.folder / "scene")
+    assert reviewed.floor == pytest.approx(0.75 - reviewed.origin[1])  # and the film draws that ground
 
 
 def test_a_body_that_is_crushed_inside_out_is_said_to_be(folder: Path) -> None:

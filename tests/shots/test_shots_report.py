@@ -22,7 +22,7 @@ from bunraku.shots.page import Page, _charts, _verdict
 from bunraku.shots.prepare import Prepared, prepare
 from bunraku.shots.report import Measured, measure, per_frame
 from bunraku.shots.sentences import sentences
-from bunraku.shots.wording import ranges, share
+from bunraku.shots.wording import digits, millimetres, on, ranges, share
 from bunraku.shots.yielded import yielded_regions
 
 ORIGIN = {
@@ -146,7 +146,7 @@ def test_regions_that_yield_to_a_cap_are_told_and_neither_missed_nor_met(prepare
         "region": "guide vertex 1", "frames": [13], "max_m": 0.3
     }  # fmt: skip
     page = Page(replace(report, yielded=(one,)), "v001", "", ORIGIN, 1.0, False).html()
-    assert "<tr><th>guide vertex 1</th><td>0.3 m away at most, frames 13</td></tr>" in page
+    assert "<tr><th>guide vertex 1</th><td>0.3 m away at most, frame 13</td></tr>" in page
     uncapped = with_residual(measured, 2, 1, 0.3)
     assert uncapped.missed.tolist() == [False, False, True, False]
 
@@ -357,7 +357,20 @@ def test_near_pairs_and_intersections_in_sentences(prepared: Prepared, measured:
     touching = replace(prepared, contact=ShotContact(ContactTable()))
     assert (
         "missed: The shell passes through itself on frames 12–13 (at most 6 triangles at frame 13) and through an "
-        "obstacle on frames 14 (at most 1 triangle at frame 14)."
+        "obstacle on frame 14 (at most 1 triangle at frame 14)."
     ) in told(touching, crossing)
     assert any(line.startswith("note: The shell passes through itself") for line in told(prepared, crossing))
     assert per_frame(crossing)["intersections"].tolist() == [0, 2, 6, 1]
+
+
+def test_numbers_and_frames_as_sentences_say_them() -> None:
+    assert [digits(one) for one in (0.0512, 0.5, 218.4, 3512.0, 2.12e-8, 0.0)] == [
+        "0.051",
+        "0.5",
+        "220",
+        "3500",
+        "2.1e-08",
+        "0",
+    ]
+    assert digits(3512.0, 3) == "3510" and millimetres(1.234) == "1230 mm" and share(1.204) == "120 %"
+    assert on(np.array([74.0])) == "frame 74" and on(np.array([7.0, 8.0, 12.0])) == "frames 7–8, 12"

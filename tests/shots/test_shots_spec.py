@@ -97,6 +97,7 @@ def test_everything_wrong_is_said_at_once_with_key_value_allowed_and_nearest(tmp
         ("[object.a.guide]\ntake = 'a/v001'\n[object.b.guide]\ntake = 'a/v001'", "several shells, or shells"),
         ("[object.box]\nguide = { take = 'a/v001' }\nmesh = { prim = '/x' }", "tell about a file"),
         ("[object.box]\nguide = { take = 'a/v001' }\nmaterial = { density = 3 }", "needs a preset or at least 'young'"),
+        ("[object.box]\nguide = { take = 'a/v001' }\nmaterial = { preset = ['vinyl'] }", "unknown material"),
         ("[object.box]\nguide = { take = 'a/v001' }\ntrack = { method = 'clusters' }", "need a number of regions"),
         ("[object.box]\nguide = { take = 'a/v001' }\ntrack = { count = 9 }", "is for clusters"),
         ("[shot]\nname = '../x'\n[object.box]\nguide = { take = 'a/v001' }", "shot.name: has the wrong form"),

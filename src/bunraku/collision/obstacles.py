@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Integers, Points, Vector, input_error, is_between, need
+from bunraku.contracts import Integers, Points, Vector, input_error, is_between, need, real_array
 from bunraku.geometry import TriMesh, subdivide
 from bunraku.geometry.topology import LARGEST_COORDINATE
 
@@ -149,7 +149,7 @@ def _ball(radius: float, edge: float | None) -> TriMesh:
 
 def _point(name: str, given: Sequence[float] | Vector) -> Vector:
     try:
-        found = np.asarray(given, dtype=np.float64)
+        found = real_array(given)
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != (3,) or not np.isfinite(found).all():

@@ -8,8 +8,11 @@ from .arrays import Points as Points
 from .arrays import Sparse as Sparse
 from .arrays import Vector as Vector
 from .arrays import alike as alike
+from .checks import as_float as as_float
 from .checks import is_between as is_between
 from .checks import need as need
+from .checks import numbers as numbers
+from .checks import path_of as path_of
 from .checks import real_array as real_array
 from .checks import whole_number as whole_number
 from .errors import BunrakuError as BunrakuError

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
+from pathlib import Path
+from types import UnionType
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +14,26 @@ from .arrays import Array
 from .errors import input_error
 
 
-def need(kind: type, name: str, given: object, *, remedy: str = "") -> None:
-    """Refuse what is not of a kind."""
+def need(kind: type | UnionType, name: str, given: object, *, remedy: str = "") -> None:
+    """Refuse what is not of a kind, or of one of several."""
     if not isinstance(given, kind):
-        raise input_error(f"must be a {kind.__name__}", where=name, got=type(given).__name__, remedy=remedy)
+        names = [kind.__name__] if isinstance(kind, type) else [one.__name__ for one in kind.__args__]
+        raise input_error(f"must be a {' or a '.join(names)}", where=name, got=type(given).__name__, remedy=remedy)
+
+
+def path_of(given: object, name: str = "path") -> Path:
+    """The path that a word or a path names."""
+    if not isinstance(given, str | Path):
+        raise input_error("must be a path", where=name, got=type(given).__name__, allowed="a word or a pathlib.Path")
+    return Path(given)
+
+
+def as_float(given: Any) -> float:
+    """A `Real` as a float; whole numbers that no float holds are infinite, and for the caller to refuse."""
+    try:
+        return float(given)
+    except OverflowError:
+        return math.inf if given > 0 else -math.inf
 
 
 def whole_number(name: str, given: object, *, least: int = 0) -> int:
@@ -34,6 +54,14 @@ def real_array(given: object) -> Array:
         return np.array(found, dtype=np.float64)
     except OverflowError as error:  # whole numbers that no float holds
         raise ValueError(str(error)) from error
+
+
+def numbers(what: str, given: object, *, where: str = "") -> Array:
+    """A copy in float64, refused in a sentence that says `what` they are."""
+    try:
+        return real_array(given)
+    except (TypeError, ValueError):
+        raise input_error(f"{what} must be real numbers", where=where, got=given) from None
 
 
 def is_between(given: object, low: float, high: float) -> bool:

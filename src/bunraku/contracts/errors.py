@@ -43,11 +43,16 @@ class PhysicsStopped(BunrakuError):
         return f"{self.reason}; the largest imbalance is at vertex {vertex} ({where})"
 
 
+_LONGEST = 200
+"""letters that are told of a value which is no word"""
+
+
 def input_error(what: str, *, where: str = "", got: object = None, allowed: str = "", remedy: str = "") -> InputError:
-    """Compose the standard sentence: what, where, value, allowed, remedy."""
+    """Compose the standard sentence: what, where, value, allowed, remedy. Arrays and the like are told in one line."""
     text = f"{where}: {what}" if where else what
     if got is not None:
-        text += f" (got {got!r})" if isinstance(got, str) else f" (got {got})"
+        told = repr(got) if isinstance(got, str) else " ".join(str(got).split())
+        text += f" (got {told if isinstance(got, str) or len(told) <= _LONGEST else told[:_LONGEST] + '…'})"
     if allowed:
         text += f"; allowed: {allowed}"
     if remedy:

@@ -13,13 +13,15 @@ from bunraku.contracts import input_error, need
 _Kind = TypeVar("_Kind")
 MOST_SUBSTEPS = 10_000
 """steps a frame; more are a slip, and take longer than anybody waits"""
+MOST_ITERATIONS = 10_000
+"""Newton iterations a step: so many are done, needed or not"""
 
 
 def direction(name: str, given: object) -> tuple[float, float, float]:
     """Three finite numbers, as gravity is."""
     try:
         x, y, z = (float(part) for part in given)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         x = y = z = float("nan")
     if not np.isfinite([x, y, z]).all():
         raise input_error(f"{name} must be three finite numbers", got=given, allowed="(x, y, z) in m/s²")
@@ -42,9 +44,16 @@ def check_substeps(value: object) -> None:
         raise input_error("substeps are too many", got=value, allowed=f"1 to {MOST_SUBSTEPS}")
 
 
+def check_iterations(value: object) -> None:
+    """Refuse what is no number of Newton iterations a step."""
+    whole("iterations", value, or_none=True)
+    if isinstance(value, Integral) and int(value) > MOST_ITERATIONS:
+        raise input_error("iterations are too many", got=value, allowed=f"1 to {MOST_ITERATIONS}, or None")
+
+
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse what is none of the names."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise input_error(f"unknown {name}", got=value, allowed=", ".join(allowed))
 
 

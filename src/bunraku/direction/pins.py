@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bunraku.collision import Obstacle, Plane
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
-from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error
+from bunraku.contracts import Array, Integers, Points, Sparse, Vector, input_error, real_array
 from bunraku.geometry import Embedding, TriMesh, check_coordinates, embed, first_few, vertex_normals
 from bunraku.motion import Animation, Curve, CurveLike
 
@@ -132,7 +132,10 @@ def _attached(points: Points, body: Obstacle, time: float, clear: float) -> Call
 
 
 def _checked_vertices(pin: Pin, shell: TriMesh, noun: str = "shell") -> Integers:
-    given = np.asarray(pin.vertices)
+    try:
+        given = np.asarray(pin.vertices)
+    except ValueError:  # of different lengths
+        given = np.zeros((0, 0))
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise input_error("pin.vertices must be a list of whole numbers", got=pin.vertices)
     vertices = given.astype(np.int64)
@@ -182,7 +185,7 @@ def _path(pin: Pin, vertices: Integers, start: Points) -> Callable[[float], Poin
         check_coordinates(animation.points, "pin.to", smallest=0.0)
         return lambda time: animation.at(time)[source]
     try:
-        points = np.asarray(pin.to, dtype=np.float64)
+        points = real_array(pin.to)
     except (TypeError, ValueError):
         points = np.zeros(0)
     if points.shape not in ((3,), (len(vertices), 3)) or not np.isfinite(points).all():

@@ -12,15 +12,13 @@ as many negative as positive eigenvalues and no stiffness of its own; with psd i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 
 import numpy as np
 
-from bunraku.contracts import Array, InputError, Integers, Points, State, Stencil, Vector, input_error
+from bunraku.contracts import Array, InputError, Integers, Points, State, Stencil, Vector, input_error, is_between
 from bunraku.geometry import Chambers
 from bunraku.motion import Curve, CurveLike
 from bunraku.numerics import Scatter
@@ -75,7 +73,7 @@ def pressure_curve(value: CurveLike) -> Curve:
 
 
 def _outside(name: str, value: object, low: float, high: float, unit: str) -> list[InputError]:
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and low <= float(value) <= high:
+    if is_between(value, low, high):
         return []
     return [input_error(f"{name} is out of range", got=value, allowed=f"from {low:g} to {high:g} {unit}")]
 

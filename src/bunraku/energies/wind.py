@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Literal, cast
 
 import numpy as np
 
-from bunraku.contracts import InputError, Points, Vector, input_error
+from bunraku.contracts import InputError, Points, Vector, input_error, is_between, real_array
 from bunraku.geometry import TriMesh, check_coordinates
 from bunraku.motion import Animation, Curve, CurveLike
 
@@ -69,7 +68,7 @@ class Wind:
         before = len(found)
         for name, low, high, unit in bounds:
             value = getattr(self, name)
-            if not _is_number(value) or not low <= value <= high:
+            if not is_between(value, low, high):
                 allowed = f"from {low:g} to {high:g}{unit}"
                 found.append(str(input_error(f"wind.{name} is out of range", got=value, allowed=allowed)))
         if len(found) == before and self.lift > self.drag:
@@ -77,7 +76,7 @@ class Wind:
             found.append(str(input_error(what, got=self.lift, allowed=f"up to {self.drag:g}")))
         if not isinstance(self.seed, Integral) or isinstance(self.seed, bool) or self.seed < 0:
             found.append(str(input_error("wind.seed must be a whole number", got=self.seed, allowed="0, 1, 2, …")))
-        if not isinstance(self.shelter, bool) and self.shelter != "obstacles":
+        if not isinstance(self.shelter, bool) and not (isinstance(self.shelter, str) and self.shelter == "obstacles"):
             allowed = "True, False, 'obstacles'"
             found.append(str(input_error("unknown wind.shelter", got=self.shelter, allowed=allowed)))
         if callable(self.velocity) and self.turbulence:
@@ -118,14 +117,10 @@ class Wind:
         return gust * (steady + self._eddies.at(points + self.origin, time))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _three(name: str, given: object, found: list[str]) -> tuple[float, ...]:
     try:
         parts = tuple(float(part) for part in cast(Iterable[float], given))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         parts = ()
     if len(parts) != 3 or not np.isfinite(parts).all():
         allowed = "(x, y, z) in m/s, or a function of points and time"
@@ -162,7 +157,7 @@ def _obstacles(given: object, found: list[str]) -> tuple[TriMesh | Animation, ..
 def _checked(given: object, shape: tuple[int, ...], time: float) -> Points:
     """What a field answered, refused where it is no wind."""
     try:
-        answer = np.array(given, dtype=np.float64)
+        answer = real_array(given)
     except (TypeError, ValueError):
         answer = np.zeros(0)
     if answer.shape != shape:

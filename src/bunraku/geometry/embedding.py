@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Points, Sparse, Vector
+from bunraku.contracts import Array, Points, Sparse, Vector, need
 
 from .closest import closest_points
 from .trimesh import TriMesh, face_areas, face_normals, unit_rows
@@ -72,6 +72,8 @@ class Embedding:
 
 def embed(mesh: TriMesh, carrier: TriMesh) -> Embedding:
     """Hang `mesh` on `carrier`, both in their rest shapes: each vertex goes with the carrier's nearest place."""
+    need(TriMesh, "mesh", mesh)
+    need(TriMesh, "carrier", carrier)
     found = closest_points(mesh.rest, carrier)
     rows = np.repeat(np.arange(mesh.point_count), 3)
     columns = carrier.faces[found.faces].reshape(-1)

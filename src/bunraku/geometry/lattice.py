@@ -159,7 +159,7 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     missed.
     """
     need(TriMesh, "mesh", mesh)
-    if not isinstance(degree, Integral) or degree not in DEGREES:
+    if not isinstance(degree, Integral) or isinstance(degree, bool) or degree not in DEGREES:
         raise input_error("degree must be 1 or 2", where="degree", got=repr(degree), allowed="2, or 1 to compare")
     faces = turned_outwards(mesh)
     shape = _cells(mesh, cell)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Flags, Integers, Points, input_error
+from bunraku.contracts import Flags, Integers, Points, input_error, need
 
 from .connectivity import finite_points
 from .tetmesh import THINNEST_TET, TetMesh, shape_quality, thinness
@@ -34,6 +34,7 @@ def mend_tets(mesh: TetMesh, name: str = "body") -> MendedTets:
     A sliver goes by collapsing its shortest edge where that harms no neighbour, else it is left out: it has no volume
     to speak of. Tetrahedra that lie inside each other cannot be mended and are for `check_tets` to refuse.
     """
+    need(TetMesh, name, mesh)
     done: list[str] = []
     tets = _without(mesh.tets, _unusable(mesh), "name a vertex twice or have coordinates that are no numbers", done)
     tets = _without(tets, _repeated(tets), "were there twice", done)

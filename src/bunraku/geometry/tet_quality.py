@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Integers
+from bunraku.contracts import Integers, need
 
 from .connectivity import components
 from .tetmesh import THINNEST_TET, TetMesh, thinness
@@ -74,6 +74,7 @@ class TetQuality:
 
 def tet_quality(mesh: TetMesh) -> TetQuality:
     """Look at the tetrahedra of a body."""
+    need(TetMesh, "mesh", mesh)
     quality, thin = mesh.quality, thinness(mesh.rest, mesh.tets)
     flat = ~(np.abs(thin) > THINNEST_TET)
     used = len(np.unique(mesh.tets))

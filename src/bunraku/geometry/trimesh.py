@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Faces, Integers, Points, Vector, input_error
+from bunraku.contracts import Faces, Integers, Points, Vector, input_error, numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class TriMesh:
 
 
 def float_rows(values: Points, name: str, width: int) -> Points:
-    array = np.array(values, dtype=np.float64)
+    array = numbers(name, values)
     if array.ndim != 2 or array.shape[1] != width:
         raise input_error(f"{name} must have shape (n, {width})", got=array.shape)
     array.flags.writeable = False
@@ -49,7 +49,10 @@ def float_rows(values: Points, name: str, width: int) -> Points:
 
 
 def index_rows(values: Integers, name: str, width: int, point_count: int) -> Integers:
-    given = np.asarray(values)
+    try:
+        given = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise input_error(f"{name} must have shape (m, {width})", got=values) from None
     if given.size == 0:
         given = np.zeros((0, width), dtype=np.int64)
     if given.ndim != 2 or given.shape[1] != width:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, input_error
+from bunraku.contracts import Array, Points, as_float, input_error
 
 UP_AXES = ("Y", "Z")
 UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
@@ -22,7 +23,9 @@ def length_of(unit: str | float, where: str = "unit") -> float:
         if unit not in UNITS:
             raise input_error("unknown unit", where=where, got=unit, allowed=", ".join(UNITS) + ", or metres")
         return UNITS[unit]
-    check_units(float(unit), "Y", where)
+    if not isinstance(unit, Real) or isinstance(unit, bool):
+        raise input_error("no unit", where=where, got=unit, allowed=", ".join(UNITS) + ", or metres")
+    check_units(as_float(unit), "Y", where)
     return float(unit)
 
 
@@ -73,8 +76,8 @@ def check_units(meters_per_unit: float, up_axis: str, where: str) -> None:
             got=meters_per_unit,
             remedy="1.0 is metres, 0.01 cm",
         )
-    if up_axis not in UP_AXES:
-        raise input_error("unknown upAxis", where=where, got=str(up_axis), allowed="'Y', 'Z'")
+    if not isinstance(up_axis, str) or up_axis not in UP_AXES:
+        raise input_error("unknown upAxis", where=where, got=up_axis, allowed="'Y', 'Z'")
 
 
 def to_metres(x: Array, meters_per_unit: float, up_axis: str) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bunraku.contracts import Array, Vector, input_error
+from bunraku.contracts import Array, Vector, input_error, need, path_of
 from bunraku.geometry import TetMesh
 
 from .atomic import atomic_files, atomic_write, write_bytes
@@ -28,7 +28,9 @@ def read_tets(
     `prim` names the body in a USD file that holds several. `unit` and `up_axis` override the file's own; metres and Y
     where it does not say, as gmsh and TetGen files never do.
     """
-    source = Path(path)
+    source = path_of(path)
+    if prim is not None:
+        need(str, "prim", prim)
     suffix = source.suffix.lower()
     check_body_there(source)
     if suffix in _USD:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.contracts import Array, Points, Vector, input_error, is_between
 from bunraku.geometry import MOST_CORNERS, NORMALS, Surface, TriMesh, Welded, check_coordinates, first_few, weld
 from bunraku.motion import Animation
 
@@ -164,7 +163,7 @@ def _welded(surface: Surface, poses: Array | None, where: str, sew: bool) -> Wel
 
 def check_rate(rate: float, where: str) -> None:
     """Refuse a frame rate that is not a positive number."""
-    if not (math.isfinite(rate) and rate > 0):
+    if not (is_between(rate, 0.0, np.finfo(np.float64).max) and rate > 0):
         raise input_error(
             "the frame rate must be positive", where=where, got=rate, remedy="give rate= in frames per second"
         )

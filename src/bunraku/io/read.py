@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import Array, InputError, Vector, input_error
+from bunraku.contracts import Array, InputError, Vector, input_error, need, path_of
 from bunraku.geometry import Surface, TriMesh
 from bunraku.motion import Animation
 
 from .axes import length_of, to_metres
 from .caches import cache_files, record_cache
-from .clip import Clip, Recording, as_clip, rest_surface, welded_mesh
+from .clip import Clip, Recording, as_clip, check_rate, rest_surface, welded_mesh
 from .files import is_there, missing
 from .sequence import MESH_READERS, find_sequence, read_one, read_sequence
 
@@ -33,6 +33,11 @@ class Asked:
     """[frames/s] at which motion given by curves is sampled"""
     limit: int | None = None
     """how many samples, from the first"""
+
+    def __post_init__(self) -> None:
+        for name in ("prim", "clip"):
+            if getattr(self, name) is not None:
+                need(str, name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def read_surface(
     up_axis: str | None = None,
 ) -> Surface:
     """The surface of a file as the file has it, at rest [m, Y-up]: polygons, split points, what is painted on them."""
-    return rest_surface(_still(Path(path), prim, unit, up_axis))
+    return rest_surface(_still(path_of(path), prim, unit, up_axis))
 
 
 def read_mesh(
@@ -127,7 +132,8 @@ def read_mesh(
     note. `prim` names the mesh in a file that holds several. `unit` ('cm', or its length in metres) and `up_axis`
     override the file's own; where it does not say, metres and Y.
     """
-    return welded_mesh(_still(Path(path), prim, unit, up_axis), sew=sew)
+    need(bool, "sew", sew)
+    return welded_mesh(_still(path_of(path), prim, unit, up_axis), sew=sew)
 
 
 def read_clip(
@@ -149,6 +155,7 @@ def read_clip(
     where neither says. Points are in world space, metres and Y-up, times are frame / rate. A still mesh gives a clip
     of one frame. For the rest see `read_mesh`.
     """
+    need(bool, "sew", sew)
     found = record(path, prim, rate, clip=clip, faces=faces, unit=unit, up_axis=up_axis)
     return as_clip(found, rate, sew=sew, faces_path=None if faces is None else Path(faces))
 
@@ -164,8 +171,10 @@ def record(
     up_axis: str | None = None,
 ) -> Recording:
     """What a file says, in its own unit and axes (or those given instead); parameters as for `read_clip`."""
-    source = Path(path)
-    asked = Asked(prim, clip, None if faces is None else Path(faces), rate)
+    source = path_of(path)
+    if rate is not None:
+        check_rate(rate, str(path))
+    asked = Asked(prim, clip, None if faces is None else path_of(faces, "faces"), rate)
     return _overridden(_format(source, asked).record(source, asked), unit, up_axis)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bunraku.contracts import InputError, Points, input_error
+from bunraku.contracts import InputError, Points, input_error, need, path_of
 from bunraku.geometry import TriMesh, check_coordinates
 from bunraku.rigs import Rig, Skeleton
 
@@ -89,7 +89,10 @@ class SkeletonRecording:
 
 def record_skeleton(path: str | Path, *, clip: str | None = None, prim: str | None = None) -> SkeletonRecording:
     """What a file says about its skeleton; parameters as for `read_skeleton`."""
-    source = Path(path)
+    source = path_of(path)
+    for name, given in (("clip", clip), ("prim", prim)):
+        if given is not None:
+            need(str, name, given)
     check_skeleton_there(source)
     suffix = source.suffix.lower()
     if suffix in _USD:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.contracts import Array, Points, Vector, input_error, need, numbers, path_of
 from bunraku.geometry import NORMALS, Scope, Surface, SurfaceNormals, TetMesh, TriMesh, subdivide, without_normals
 from bunraku.motion import Animation
 
@@ -65,13 +65,18 @@ def write_animation(
     names, unit, axis and rate; where it is USD, a layer over it. For the rest see `write_frames`. The motion of a body
     (its mesh a `TetMesh`) is a TetMesh prim in USD; other formats get its surface.
     """
+    target = path_of(path)
+    need(Animation, "animation", animation)
+    if like is not None:
+        need(Clip, "like", like, remedy="like=bk.read_clip(…)")
     if not str(path):
         raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
     rate = like.rate if rate is None and like is not None else rate
-    numbers, rate = timeline(animation.times, _optional(frames), rate, str(path))
-    if velocities is not None and np.shape(velocities) != animation.points.shape:
+    numbers, rate = timeline(animation.times, _optional("frames", frames), rate, str(path))
+    velocities = _optional("velocities", velocities)
+    if velocities is not None and velocities.shape != animation.points.shape:
         raise input_error(
-            "velocities must have the shape of the points", where=str(path), got=np.shape(velocities),
+            "velocities must have the shape of the points", where=str(path), got=velocities.shape,
             allowed=str(animation.points.shape),
         )  # fmt: skip
     given: TriMesh | TetMesh = animation.mesh
@@ -83,7 +88,7 @@ def write_animation(
     stream = _samples(animation, numbers, velocities)
     if body is not None:
         placed = Layout(rate, np.zeros(3), up_axis or "Y", length_of(1.0 if unit is None else unit, str(path)))
-        _write_body_motion(Path(path), body, stream, placed, _optional(origin), prim, like)
+        _write_body_motion(target, body, stream, placed, _optional("origin", origin), prim, like)
         return
     if like is None:
         write_frames(
@@ -92,7 +97,7 @@ def write_animation(
         )  # fmt: skip
         return
     going = Outgoing.of(like, _levels(like.mesh, mesh, str(path)))
-    _refuse_inputs(Path(path), numbers, like)
+    _refuse_inputs(target, numbers, like)
     write_frames(
         path, going.surface, (going.sample(one.frame, one.points, one.velocities) for one in stream), rate=rate,
         origin=origin, prim=prim, up_axis=up_axis or like.up_axis, unit=like.meters_per_unit if unit is None else unit,
@@ -155,7 +160,7 @@ def write_frames(
     """
     if not str(path):
         raise input_error("the name of the file to write is empty", allowed=_ALLOWED)
-    target = Path(path)
+    target = path_of(path)
     where, suffix = str(target), target.suffix.lower()
     surface = shape if isinstance(shape, Surface) else Surface.of(shape)
     check_rate(rate, where)
@@ -188,7 +193,8 @@ def write_mesh(
     path: str | Path, shape: Surface | TriMesh | TetMesh, *, up_axis: str = "Y", unit: str | float = 1.0
 ) -> None:
     """Write one shape: OBJ, PLY, OFF, STL, GLB or USD; tetrahedra as gmsh `.msh`, TetGen `.node`/`.ele` or USD."""
-    target = Path(path)
+    target = path_of(path)
+    need(Surface | TriMesh | TetMesh, "shape", shape)
     suffix, length = target.suffix.lower(), length_of(unit, str(path))
     check_units(length, up_axis, str(path))
     if isinstance(shape, TetMesh):
@@ -273,14 +279,14 @@ def _in_single_precision(samples: Iterator[Sample], surface: Surface, layout: La
 def _origin(origin: ArrayLike | None, first: Sample, where: str) -> Vector:
     if origin is None:
         return local_origin(first.points)
-    given = np.array(origin, dtype=np.float64)
+    given = numbers("origin", origin, where=where)
     if given.shape != (3,) or not np.isfinite(given).all():
         raise input_error("origin must be three finite numbers", where=where, got=given.tolist())
     return given
 
 
-def _optional(frames: ArrayLike | None) -> Vector | None:
-    return None if frames is None else np.asarray(frames, dtype=np.float64)
+def _optional(name: str, given: ArrayLike | None) -> Array | None:
+    return None if given is None else numbers(name, given)
 
 
 def _write_usd(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Integers, Vector, input_error
+from bunraku.contracts import Array, Faces, Integers, Vector, as_float, input_error, need, numbers, real_array
 from bunraku.motion import Curve, CurveLike
 
 from .laws import check_admissible
@@ -93,8 +93,8 @@ class ShellMaterial:
             if value is None and field.name in OPTIONAL:
                 continue
             if isinstance(value, Real) and not isinstance(value, bool):
-                _check_number(field.name, float(value))
-                object.__setattr__(self, field.name, float(value))
+                _check_number(field.name, as_float(value))
+                object.__setattr__(self, field.name, as_float(value))
             elif value is None or field.name not in KEYABLE or isinstance(value, (str, bool)):
                 raise input_error(
                     f"material.{field.name} must be a number", got=value,
@@ -119,7 +119,7 @@ class ShellMaterial:
         for name, value, bounds in (("weight", weight, WEIGHT), ("thickness", self.thickness, BOUNDS["thickness"])):
             if not isinstance(value, Real) or isinstance(value, bool):
                 raise input_error(f"material.{name} must be a number", got=value, remedy="it cannot be keyed")
-            _check_number(name, float(value), bounds)
+            _check_number(name, as_float(value), bounds)
         density = float(weight) / 1000.0 / float(self.thickness)
         low, _, high, _ = BOUNDS["density"]
         if not low <= density <= high:
@@ -169,6 +169,24 @@ def woven_constants(now: ShellMaterial) -> tuple[float, float, float, float]:
     weft = young if now.weft is None else Curve.of(now.weft).at(0.0)
     shear = 0.5 * young / (1.0 + now.poisson) if now.shear is None else Curve.of(now.shear).at(0.0)
     return young, weft, now.poisson, shear
+
+
+def _several(name: str, given: object) -> tuple[ShellMaterial, ...]:
+    if not isinstance(given, Sequence):
+        raise input_error("must be a list of materials", where=name, got=type(given).__name__)
+    for k, one in enumerate(given):
+        need(ShellMaterial, f"{name}[{k}]", one)
+    return tuple(given)
+
+
+def _corners(faces: object) -> Integers:
+    try:
+        found = real_array(faces)
+    except (TypeError, ValueError):
+        found = np.full((1, 3), np.nan)
+    if found.ndim != 2 or found.shape[1] != 3 or not ((found >= 0) & (found == np.floor(found))).all():
+        raise input_error("faces must be whole numbers from 0, three each", where="faces", got=faces)
+    return found.astype(np.int64)
 
 
 def _check_number(name: str, value: float, bounds: tuple[float, bool, float, str] | None = None) -> None:
@@ -246,13 +264,14 @@ class MaterialBlend:
     @classmethod
     def by_vertex(cls, materials: Sequence[ShellMaterial], weights: Array, faces: Faces) -> MaterialBlend:
         """From weights (n, k) painted on vertices; a face takes the mean of its corners."""
-        painted, least = np.asarray(weights, dtype=np.float64), int(np.max(faces, initial=-1)) + 1
+        materials, corners = _several("materials", materials), _corners(faces)
+        painted, least = numbers("weights", weights), int(corners.max(initial=-1)) + 1
         if painted.ndim != 2 or painted.shape[1] != len(materials) or len(painted) < least:
             raise input_error(
                 "a blend painted on vertices has a weight for each vertex and material", got=painted.shape,
                 allowed=f"({least}, {len(materials)})",
             )  # fmt: skip
-        return cls(tuple(materials), painted[faces].mean(axis=1))
+        return cls(materials, painted[corners].mean(axis=1))
 
     @classmethod
     def by_region(
@@ -260,8 +279,17 @@ class MaterialBlend:
         *, on: Literal["faces", "vertices"],
     ) -> MaterialBlend:  # fmt: skip
         """`labels` (f,) or (n,): region of each face or vertex, −1 for `base`; vertex labels blend across seams."""
-        labels = np.asarray(labels, dtype=np.int64)
-        weights = np.eye(len(regions) + 1)[labels + 1]
+        need(ShellMaterial, "base", base)
+        if not isinstance(on, str) or on not in ("faces", "vertices"):
+            raise input_error("labels are of faces or of vertices", where="on", got=on, allowed="'faces', 'vertices'")
+        regions = _several("regions", regions)
+        given = numbers("labels", labels)
+        if given.ndim != 1 or not ((given >= -1) & (given < len(regions)) & (given == np.floor(given))).all():
+            raise input_error(
+                "labels must be whole numbers, one each", where="labels", got=labels,
+                allowed=f"-1 (the base) to {len(regions) - 1}",
+            )  # fmt: skip
+        weights = np.eye(len(regions) + 1)[given.astype(np.int64) + 1]
         if on == "faces":
             return cls((base, *regions), weights)
         return cls.by_vertex((base, *regions), weights, faces)

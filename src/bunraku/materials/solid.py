@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any, Literal, get_args
 
-from bunraku.contracts import input_error
+from bunraku.contracts import as_float, input_error
 
 SolidLaw = Literal["corotational", "neohookean"]
 
@@ -45,9 +45,9 @@ class SolidMaterial:
             value: Any = getattr(self, field.name)
             if not isinstance(value, Real) or isinstance(value, bool):
                 raise input_error(f"material.{field.name} must be a number", got=value)
-            _check_number(field.name, float(value))
-            object.__setattr__(self, field.name, float(value))
-        if self.law not in get_args(SolidLaw):
+            _check_number(field.name, as_float(value))
+            object.__setattr__(self, field.name, as_float(value))
+        if not isinstance(self.law, str) or self.law not in get_args(SolidLaw):
             raise input_error("material.law is unknown", got=self.law, allowed=", ".join(get_args(SolidLaw)))
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.contracts import Array, Points, Vector, input_error, need, numbers
 from bunraku.geometry import TetMesh, TriMesh, check_coordinates
 
 if TYPE_CHECKING:  # an `Animation` is one of a surface, unless it says otherwise
@@ -37,8 +37,8 @@ class Animation(Generic[Mesh]):
     """how to read between samples"""
 
     def __post_init__(self) -> None:
-        times = np.array(self.times, dtype=np.float64)
-        points = np.array(self.points, dtype=np.float64)
+        need(TriMesh | TetMesh, "mesh", self.mesh)
+        times, points = numbers("times", self.times), numbers("points", self.points)
         n = self.mesh.point_count
         if times.ndim != 1 or len(times) == 0 or not np.isfinite(times).all():
             raise input_error("times must be a list of at least one finite number", got=self.times)
@@ -54,7 +54,7 @@ class Animation(Generic[Mesh]):
                 "times must increase", where=f"sample {step[0] + 1}", got=times[step[0] + 1],
                 allowed=f"above {times[step[0]]}",
             )  # fmt: skip
-        if self.interpolation not in ("cubic", "linear"):
+        if not isinstance(self.interpolation, str) or self.interpolation not in ("cubic", "linear"):
             raise input_error("unknown interpolation", got=self.interpolation, allowed="'cubic', 'linear'")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "points", points)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.contracts import Array, Vector, input_error
+from bunraku.contracts import Array, Vector, as_float, input_error
 
 EASES = ("linear", "smooth", "hold")
 
@@ -54,12 +54,12 @@ class Curve:
         if isinstance(value, Curve):
             return value
         if isinstance(value, Real):
-            return cls(np.zeros(1), np.array([float(value)]), ("linear",))
+            return cls(np.zeros(1), np.array([as_float(value)]), ("linear",))
         try:
             keys: list[tuple[Any, ...]] = [tuple(key) for key in cast(Iterable[Any], value)]
             reached = [str(key[2]) if len(key) > 2 else "linear" for key in keys]
             times, values = [float(key[0]) for key in keys], [float(key[1]) for key in keys]
-        except (TypeError, ValueError, IndexError):
+        except (TypeError, ValueError, IndexError, OverflowError):
             raise input_error(
                 "not a number, nor keys",
                 got=value,

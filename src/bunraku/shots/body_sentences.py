@@ -11,7 +11,7 @@ from bunraku.direction.steer import fetched, hard_collisions, turn_remedy
 
 from .prepared import Prepared
 from .report import Measured, Sentence
-from .wording import count, length, peak, ranges
+from .wording import count, length, on, peak, ranges
 
 CHANGED_VOLUME = 0.15
 """share of the volume from which on it is told that a body shrinks or swells"""
@@ -55,8 +55,8 @@ def shape_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         most = f"{int(inverted[worst])} of {m.facts['tets']} tetrahedra, at frame {m.frames[worst]:g}"
         advice = "try keys that ask for less, or more frames between them" if planned else "try more substeps"
         yield Sentence(
-            "note", f"The {prepared.noun} {_is(prepared)} inside out in places on frames "
-            f"{ranges(m.frames[inverted > 0])}: at most {most}; {advice}.", float(m.frames[worst]),
+            "note", f"The {prepared.noun} {_is(prepared)} inside out in places on "
+            f"{on(m.frames[inverted > 0])}: at most {most}; {advice}.", float(m.frames[worst]),
         )  # fmt: skip
     if planned:  # a steered body's keys may ask for it
         yield from _volume_sentences(m, volume)
@@ -93,6 +93,6 @@ def blow_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     keyed = any(one["keys"][0] < one["keys"][1] and not one["brace"] for one in m.facts.get("bodies", ()))
     advice = "; brace = true keeps the shape it is told as it is meanwhile" if keyed else ""
     yield Sentence(
-        "note", f"The body collided hard at {'frame' if len(blows) == 1 else 'frames'} {ranges(blows)}{advice}.",
+        "note", f"The body collided hard at {on(blows)}{advice}.",
         float(blows[0]),
     )  # fmt: skip

@@ -218,7 +218,7 @@ def check_key_order(given: Mapping[str, Any], first: float, place: Place) -> Non
     """Refuse keys of a body's table that are not in order. One before the `first` frame is outside the shot, which is
     told when it is read, and not out of order."""
     told = given.get("keys", [])
-    frames = [one.get("frame") if isinstance(one, dict) else None for one in told if isinstance(told, list)]
+    frames = [one.get("frame") if isinstance(one, dict) else None for one in told] if isinstance(told, list) else []
     there = [None if isinstance(one, int | float) and one < first else one for one in frames]
     check_order(there, place.at("keys"), "keys")
 

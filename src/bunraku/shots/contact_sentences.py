@@ -11,7 +11,7 @@ from bunraku.geometry import first_few
 
 from .prepared import Prepared
 from .report import Measured, Sentence
-from .wording import count, millimetres, peak, ranges
+from .wording import count, millimetres, on, peak
 
 _MOST_TOLD = 5  # regions by name; report.json has all
 
@@ -22,12 +22,12 @@ def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not off.any():
         return
     told = kept_off_regions(prepared, m)
-    most, frames = max(one["max_m"] for one in told), ranges(m.frames[off.any(axis=1)])
+    most, frames = max(one["max_m"] for one in told), on(m.frames[off.any(axis=1)])
     frame, region = peak(np.where(off, m.arrays["residual"], -1.0))
     if len(told) > 1:
         yield Sentence(
             "missed",
-            f"Contact kept {len(told)} of {count(m.regions, 'region')} from {prepared.goal} on frames {frames}, "
+            f"Contact kept {len(told)} of {count(m.regions, 'region')} from {prepared.goal} on {frames}, "
             f"at most {millimetres(most)}.", float(m.frames[frame]), region,
         )  # fmt: skip
     numbers = np.flatnonzero(off.any(axis=0))
@@ -37,8 +37,8 @@ def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         where = f"the region around {one['region']}" if around else one["region"]
         yield Sentence(
             "missed",
-            f"{where[0].upper()}{where[1:]} was kept from {prepared.goal} by contact on frames "
-            f"{ranges(one['frames'])}, at most {millimetres(one['max_m'])}.", _farthest(m, int(number)), int(number),
+            f"{where[0].upper()}{where[1:]} was kept from {prepared.goal} by contact on "
+            f"{on(one['frames'])}, at most {millimetres(one['max_m'])}.", _farthest(m, int(number)), int(number),
         )  # fmt: skip
     if len(worst) > _MOST_TOLD:
         yield Sentence("note", f"The other {len(worst) - _MOST_TOLD} of these regions are named in report.json.")
@@ -76,7 +76,7 @@ def near_sentences(m: Measured) -> Iterator[Sentence]:
     least = int(np.argmin(closest))
     yield Sentence(
         "note",
-        f"Surfaces were near each other on frames {ranges(m.frames[near])}: at most {pairs[most]} near pairs at frame "
+        f"Surfaces were near each other on {on(m.frames[near])}: at most {pairs[most]} near pairs at frame "
         f"{m.frames[most]:g}, and no two nearer than {millimetres(float(closest[least]))} (frame {m.frames[least]:g}).",
         float(m.frames[least]),
     )  # fmt: skip
@@ -109,7 +109,7 @@ def pinched_sentences(m: Measured) -> Iterator[Sentence]:
     worst = int(np.argmax(pinched))
     yield Sentence(
         "note",
-        f"Obstacles left no room on frames {ranges(m.frames[pinched > 0])}: at most "
+        f"Obstacles left no room on {on(m.frames[pinched > 0])}: at most "
         f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow the "
         "surfaces and may pass through them.", float(m.frames[worst]),
     )  # fmt: skip
@@ -131,7 +131,7 @@ def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence
         if counts.any():
             worst = int(np.argmax(counts))
             most = f"at most {count(int(counts[worst]), 'triangle')} at frame {m.frames[worst]:g}"
-            parts.append(f"through {what} on frames {ranges(m.frames[counts > 0])} ({most})")
+            parts.append(f"through {what} on {on(m.frames[counts > 0])} ({most})")
     advice = f"; {prepared.apart}" if contact is None and prepared.apart else ""
     passes = "passes" if len(prepared.written) == 1 else "pass"
     text, worst = f"The {prepared.noun} {passes} {' and '.join(parts)}{advice}.", int(np.argmax(found.either))

@@ -56,7 +56,7 @@ class Material:
         given = {"preset": value} if isinstance(value, str) else dict(value)
         before = len(place.findings)
         name = given.pop("preset", None)
-        if name is not None and name not in PRESETS:
+        if name is not None and not (isinstance(name, str) and name in PRESETS):
             where = place if isinstance(value, str) else place.at("preset")
             where.refuse("unknown material", got=name, allowed=joined(list(PRESETS)), remedy=nearest(name, PRESETS))
         if name is None and "young" not in given:

@@ -51,6 +51,15 @@ _CONTENTS = {
 }
 
 
+_SHAPE = "a shape that the shot file names"
+_BESIDE = {
+    ".toml": "the shot file, to change and to run again",
+    ".msh": "the body's tetrahedra",
+    **dict.fromkeys((".obj", ".usda", ".usdc"), _SHAPE),
+}
+"""what a demo puts beside its take, by its suffix"""
+
+
 @dataclass(frozen=True, eq=False)
 class Outputs:
     """The files of one take."""
@@ -130,7 +139,7 @@ class Outputs:
         """A preview that cannot be made is no reason to lose a take."""
         p, cache = self.prepared, self.take.cache()
         numbers = p.numbers[p.preroll : done]
-        scenery = Scenery(p.contact.obstacles, p.contact.planes)
+        scenery = Scenery(p.contact.obstacles, p.contact.planes, p.ground)
         obstacles, faces = scenery.around(p.guide.points[p.preroll])
 
         def pair(k: int) -> Pair:
@@ -214,8 +223,9 @@ def _guess(name: str) -> str:
     """About the files a demo puts beside its take."""
     if name == "takes":
         return "what bodies are made of, kept for the next take"
-    known = {".toml": "the shot file, to change and to run again", ".usda": "the guide", ".usdc": "the guide"}
-    return known.get(Path(name).suffix, "")
+    if Path(name).stem.endswith("guide"):
+        return "the guide"
+    return _BESIDE.get(Path(name).suffix, "")
 
 
 def _size(path: Path) -> int:

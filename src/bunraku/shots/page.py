@@ -11,7 +11,8 @@ from typing import Any
 from .charts import CHARTS, worth_showing
 from .curves import Line, chart
 from .report import Measured, Report, Sentence, TakeOutcome, per_frame
-from .sentences import length, ranges
+from .sentences import length
+from .wording import on
 
 _MARKS = {"met": "✓", "missed": "!", "yielded": "~", "note": "·"}
 _REGIONS = "regions that obey the guide"
@@ -82,7 +83,7 @@ class Page:
         if not self.report.yielded:
             return ""
         rows = [
-            (one.region, f"{length(one.farthest)} away at most, frames {ranges(one.frames)}")
+            (one.region, f"{length(one.farthest)} away at most, {on(one.frames)}")
             for one in self.report.yielded[:_MOST_YIELDED]
         ]
         left = len(self.report.yielded) - len(rows)

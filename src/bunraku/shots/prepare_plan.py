@@ -47,6 +47,12 @@ class PreparedPlan(Prepared):
         return self.filling.noun
 
     @property
+    def ground(self) -> float | None:
+        """[m] the highest that a motion is told of."""
+        told = [one.table.ground for one in self.plans if one.table.ground is not None]
+        return max(told) - float(self.origin[1]) if told else None
+
+    @property
     def told(self) -> str:
         """The way from key to key, evenly."""
         return "its keys alone"

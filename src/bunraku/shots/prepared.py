@@ -60,6 +60,11 @@ class Prepared(ABC):
         return ", ".join(one.name for one in self.written)
 
     @property
+    def ground(self) -> float | None:
+        """[m] the height of the ground it is kept above by itself, where it is: obstacles have their own."""
+        return None
+
+    @property
     def clip(self) -> Clip:
         """The file of the first surface: rate, unit, axis."""
         return self.written[0].clip

@@ -190,7 +190,7 @@ def read_scene(folder: Path) -> Scene:
 def write_scene(folder: Path, prepared: Prepared, facts: Mapping[str, Any]) -> None:
     """Write the scene of a shot whole or not at all; `facts` are the job's."""
     p = prepared
-    scenery = Scenery(p.contact.obstacles, p.contact.planes)
+    scenery = Scenery(p.contact.obstacles, p.contact.planes, p.ground)
     things, faces = scenery.around(p.guide.points[p.preroll])
     moving = any(one.motion is not None for one in things)
     arrays = _still(p, faces)

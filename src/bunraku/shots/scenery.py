@@ -19,11 +19,14 @@ class Scenery:
 
     obstacles: tuple[Obstacle, ...] = ()
     planes: tuple[Plane, ...] = ()
+    ground: float | None = None
+    """[m] a height that is not gone below, without a plane"""
 
     @property
     def floor(self) -> float | None:
-        """Height [m] of the highest level plane, which is drawn as the ground."""
-        return max((float(one.point[1]) for one in self.planes if _level(one)), default=None)
+        """Height [m] of the highest level plane, or of the ground, which is drawn."""
+        known = [] if self.ground is None else [self.ground]
+        return max([*known, *(float(one.point[1]) for one in self.planes if _level(one))], default=None)
 
     def around(self, points: Points) -> tuple[tuple[Obstacle, ...], Faces]:
         """All obstacles, slanting planes as squares below the points (n, 3), and their faces."""

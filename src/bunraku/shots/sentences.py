@@ -21,7 +21,7 @@ from .key_sentences import key_sentences
 from .plan_sentences import plan_sentences
 from .prepared import Prepared
 from .report import FORCE, MET, Measured, Rows, Sentence
-from .wording import count, length, peak, ranges, share
+from .wording import count, digits, length, on, peak, ranges, share
 from .wrinkle_sentences import skin_sentences
 
 
@@ -117,11 +117,11 @@ def _largest(m: Measured, rows: Rows) -> str:
 def _loosened(m: Measured) -> Iterator[Sentence]:
     loose = m.strength < 1.0
     if m.regions and loose.any():
-        when, away = ranges(m.frames[loose]), length(float(m.residual[loose].max()))
+        when, away = on(m.frames[loose]), length(float(m.residual[loose].max()))
         frame, region = peak(np.where(loose[:, None], m.arrays["residual"], -1.0))
         yield Sentence(
             "note",
-            f"The guide was loosened (strength below 1) on frames {when}: the shell was up to {away} away, as asked.",
+            f"The guide was loosened (strength below 1) on {when}: the shell was up to {away} away, as asked.",
             float(m.frames[frame]), region,
         )  # fmt: skip
 
@@ -153,7 +153,7 @@ def _freer(m: Measured) -> Iterator[Sentence]:
             return  # paths that are over, or yet to begin, are away from nothing
         yield Sentence(
             "note",
-            f"On frames {ranges(m.frames[some])} between {firm[some].sum(axis=1).min()} and "
+            f"On {on(m.frames[some])} between {firm[some].sum(axis=1).min()} and "
             f"{firm[some].sum(axis=1).max()} of {m.regions} regions were held exactly and the others less, as asked: "
             f"those were up to {length(float(loose.max()))} away.", float(m.frames[frame]), region,
         )  # fmt: skip
@@ -229,9 +229,9 @@ def _force(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     most = float(m.force[frame])
     weight = float(m.facts["mass"]) * float(np.linalg.norm(prepared.shot.physics.gravity))
     whose = "'s" if len(prepared.written) == 1 else "'"
-    compared = f", {most / weight:.2g} times the {prepared.noun}{whose} weight" if weight > 0 else ""
+    compared = f", {digits(most / weight)} times the {prepared.noun}{whose} weight" if weight > 0 else ""
     where = f"around {prepared.regions[region]} at frame {m.frames[frame]:g}"
-    text = f"The largest force of direction is {most:.3g} N{compared}, {where}."
+    text = f"The largest force of direction is {digits(most, 3)} N{compared}, {where}."
     yield Sentence("note", text, float(m.frames[frame]), region)
 
 
@@ -255,7 +255,7 @@ def _energies(m: Measured) -> Iterator[Sentence]:
     parts = []
     for name in (one for one in ("kinetic", "stretching", "bending", "elastic") if one in m.arrays):
         peak = int(np.argmax(m.arrays[name]))
-        parts.append(f"{name} {m.arrays[name][peak]:.2g} J at frame {m.frames[peak]:g}")
+        parts.append(f"{name} {digits(float(m.arrays[name][peak]))} J at frame {m.frames[peak]:g}")
     most = int(np.argmax(m.arrays["kinetic"]))
     yield Sentence("note", f"The energies peak at: {', '.join(parts)}.", float(m.frames[most]))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bunraku.contracts import InputError, input_error
+from bunraku.contracts import InputError, input_error, path_of
 from bunraku.io import SUFFIXES, is_there, same_file, write_text
 
 from .body_spec import BodyObject, check_key_order
@@ -138,13 +138,13 @@ class Shot:
 
 def read_shot(path: str | Path) -> Shot:
     """The shot of a TOML file; everything wrong with it is said at once, a line each."""
-    file = Path(path)
+    file = path_of(path)
     return Shot.of(read_settings(file), folder=file.absolute().parent, source=file)
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
     """What a TOML file says, as it stands there; refused where it is none."""
-    file = Path(path)
+    file = path_of(path)
     if is_there(file) and not file.is_file() and not file.is_dir():
         raise input_error("is no ordinary file", where=str(path), got="a pipe or a device")
     if file.suffix.lower() in (*SUFFIXES, ".bvh") and file.is_file():

@@ -76,7 +76,7 @@ class SkinKind:
         given: dict[str, Any] = {"preset": value} if isinstance(value, str) else dict(value)
         before = len(place.findings)
         name = given.pop("preset", None)
-        if name is not None and name not in PRESETS:
+        if name is not None and not (isinstance(name, str) and name in PRESETS):
             where = place if isinstance(value, str) else place.at("preset")
             where.refuse("unknown material", got=name, allowed=joined(_plain()), remedy=nearest(name, _plain()))
         for field, one in given.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bunraku.contracts import InputError
+from bunraku.contracts import InputError, path_of
 
 from .events import Event
 from .findings import Place, nearest
@@ -100,7 +100,7 @@ class Stages:
 
 def read_stages(path: str | Path) -> Stages:
     """The stages of a TOML file; everything wrong with it is said at once, a line each."""
-    file = Path(path)
+    file = path_of(path)
     return Stages.of(read_settings(file), folder=file.absolute().parent, source=file)
 
 

@@ -7,19 +7,24 @@ import numpy as np
 from bunraku.contracts import Array, Vector
 
 
+def digits(value: float, count: int = 2) -> str:
+    """'0.051', '3500', '2.1e-08': so many digits that say something; large numbers are written out up to a million."""
+    return f"{float(f'{value:.{count}g}'):g}"
+
+
 def length(value: float) -> str:
     """'2.1e-08 m'."""
-    return f"{value:.2g} m"
+    return f"{digits(value)} m"
 
 
 def millimetres(value: float) -> str:
     """'2.18 mm' for 0.002178 m."""
-    return f"{1e3 * value:.3g} mm"
+    return f"{digits(1e3 * value, 3)} mm"
 
 
 def share(value: float) -> str:
     """'4e-15', or '1.2 %' from a thousandth on."""
-    return f"{100 * value:.2g} %" if value >= 1e-3 else f"{value:.1g}"
+    return f"{digits(100 * value)} %" if value >= 1e-3 else f"{value:.1g}"
 
 
 def ranges(frames: Vector, limit: int = 6) -> str:
@@ -29,6 +34,11 @@ def ranges(frames: Vector, limit: int = 6) -> str:
     told = [f"{run[0]:g}" if len(run) == 1 else f"{run[0]:g}–{run[-1]:g}" for run in runs[:limit]]
     more = sum(len(run) for run in runs[limit:])
     return ", ".join(told) + (f" and {more} more" if more else "")
+
+
+def on(frames: Vector) -> str:
+    """'frame 5', 'frames 5–6, 9'."""
+    return f"frame{'' if len(frames) == 1 else 's'} {ranges(frames)}"
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bunraku.contracts import Vector
-
 from .prepared import Prepared
 from .report import HEIGHT, MET, Measured, Rows, Sentence
-from .wording import count, millimetres, ranges
+from .wording import count, digits, millimetres, on, ranges
 from .wrinkle_facts import waves
 
+_SAME = 1e-9  # of the size: two shapes of a muscle as near as that are one
 _WRINKLED = 0.1
 """of the skin's thickness: lower waves are not called so"""
 _IN_TIME = "the body begins at rest, so a handle that begins elsewhere is met from the next frame on"
@@ -69,17 +68,13 @@ def _pressed(m: Measured) -> Iterator[Sentence]:
     """Whether the skin was pressed beyond its onset, so that waves are to be expected."""
     pressed, onset = m.arrays["compression"], float(m.facts["onset"])
     worst = int(np.argmax(pressed))
-    by = f"a hundredth of its surface by {100 * pressed[worst]:.2g} % or more, at frame {m.frames[worst]:g}"
+    by = f"a hundredth of its surface by {digits(100 * float(pressed[worst]))} % or more, at frame {m.frames[worst]:g}"
     beyond = m.frames[pressed > onset]
     if len(beyond):
-        text = f"The body presses its skin together beyond that on {_frames(beyond)}: {by}."
+        text = f"The body presses its skin together beyond that on {on(beyond)}: {by}."
     else:
         text = f"The body never presses its skin together so far, so no wrinkles are to be expected: {by}."
     yield Sentence("note", text, float(m.frames[worst]))
-
-
-def _frames(which: Vector) -> str:
-    return f"frame{'s' if len(which) > 1 else ''} {ranges(which)}"
 
 
 def _highest(prepared: Prepared, m: Measured) -> Sentence:
@@ -95,7 +90,7 @@ def _highest(prepared: Prepared, m: Measured) -> Sentence:
     return Sentence(
         "note",
         f"The skin goes farthest {way} the body, {millimetres(float(highest[worst]))}, "
-        f"{highest[worst] / thickness:.2g} times its thickness, at frame {m.frames[worst]:g} at point "
+        f"{digits(float(highest[worst]) / thickness)} times its thickness, at frame {m.frames[worst]:g} at point "
         f"{prepared.point_names[vertex]}.",
         float(m.frames[worst]),
     )  # fmt: skip
@@ -106,10 +101,12 @@ def _muscles(m: Measured) -> Iterator[Sentence]:
     for k, name in enumerate(m.facts["muscles"]):
         away, way = m.arrays["muscle_residual"][:, k], float(m.facts["muscle_ways"][k])
         worst = int(np.argmax(away))
+        alike = "relaxed and contracted it has one shape"
+        told = f"relaxed it is {millimetres(way)} from being contracted" if way > _SAME * m.size else alike
         yield Sentence(
             "note",
             f"Muscle {name} is farthest from its shape at frame {m.frames[worst]:g}, by "
-            f"{millimetres(float(away[worst]))} on average; relaxed it is {millimetres(way)} from being contracted.",
+            f"{millimetres(float(away[worst]))} on average; {told}.",
             float(m.frames[worst]),
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.contracts import InputError, Integers, Vector, input_error, is_between
+from bunraku.contracts import InputError, Integers, Vector, input_error, is_between, real_array
 from bunraku.direction.knobs import listed
 
 from .keys import MOST_TURN, Key
@@ -69,7 +69,7 @@ class Flight:
                 "a flight ends at a height", where="flight", got=repr(self.height)[:40], allowed="a number"
             )
         try:
-            turn = np.array(self.turn, dtype=np.float64)
+            turn = real_array(self.turn)
         except (TypeError, ValueError):
             turn = np.zeros(0)
         if turn.shape != (3,) or not (np.abs(turn) <= MOST_TURN).all():

@@ -112,11 +112,12 @@ def _check_pins(pins: Sequence[Pin], body: TetMesh) -> None:
 
 
 def check_cache(cache: object) -> None:
-    """Refuse a folder's name where a cache is needed."""
-    if isinstance(cache, (str, bytes, PathLike, bool, int, float)):
+    """Refuse what keeps nothing, such as a folder's name."""
+    if cache is not None and not all(callable(getattr(cache, name, None)) for name in ("load", "store")):
+        folder = cache if isinstance(cache, (str, PathLike)) else "folder"
         raise input_error(
-            "not a cache", where="cache", got=str(cache), allowed="None or a cache",
-            remedy=f"bunraku.io.ContentCache({str(cache)!r})",
+            "not a cache", where="cache", got=repr(cache)[:60], allowed="None or a cache",
+            remedy=f"bunraku.io.ContentCache({str(folder)!r})",
         )  # fmt: skip
 
 

@@ -79,10 +79,12 @@ def as_bodies(given: object, settings: Mapping[str, Any]) -> tuple[tuple[Body, .
             raise input_error(
                 f"{name} is said of each body", where=name, got=type(value).__name__, remedy=f"Body(…, {name}=…)"
             )
+    for k, one in enumerate(bodies):
+        need(str, f"body[{k}].name", one.name)
     named = [one if one.name or len(bodies) == 1 else _numbered(one, k) for k, one in enumerate(bodies)]
     names = [one.name for one in named]
     for k, name in enumerate(names):
-        if not isinstance(name, str) or name in names[:k]:
+        if name in names[:k]:
             raise input_error("each body needs a name of its own", where=f"body[{k}].name", got=name)
     return tuple(named), shared
 

@@ -70,7 +70,7 @@ def cautions(
         elif len(path.times) > 1 and (path.times[0] > 0.0 or path.times[-1] < duration - 1e-9):
             yield (
                 f"path {k} holds from {knobs.moment(path.times[0])} to {knobs.moment(min(path.times[-1], duration))}; "
-                f"{_outside(path, duration)} that the body is free"
+                f"{_outside(path, duration)} that the body is free of it"
             )
     if body.part_count > 1:
         only = "; keys say the shape of each, not how they lie to each other" if keys else ""

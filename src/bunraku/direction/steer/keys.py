@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.contracts import InputError, Integers, Points, input_error, need, real_array
+from bunraku.contracts import InputError, Integers, Points, as_float, input_error, need, real_array
 from bunraku.geometry import THINNEST_TET, TetMesh, check_coordinates, first_few, thinness
 
 _OTHER_UNIT = 30.0
@@ -37,7 +37,7 @@ class KeyShape:
     """(v,) the part the key is for; None: the whole body"""
 
     def __init__(self, time: float, points: ArrayLike | None, vertices: Sequence[int] | Integers | None = None) -> None:
-        if not isinstance(time, Real) or isinstance(time, bool) or not np.isfinite(float(time)):
+        if not isinstance(time, Real) or isinstance(time, bool) or not np.isfinite(as_float(time)):
             raise input_error("a key needs a time in seconds", where="key.time", got=repr(time)[:40])
         object.__setattr__(self, "time", float(time))
         if points is None and vertices is not None:

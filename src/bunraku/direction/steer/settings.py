@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from bunraku.contracts import Array, Vector, input_error, is_between
-from bunraku.direction.knobs import check_substeps, direction, one_of, whole
+from bunraku.direction.knobs import check_iterations, check_substeps, direction, one_of, whole
 
 GRAVITY = (0.0, -9.81, 0.0)
 _LONGEST = 1e5  # [s] of a shot
@@ -57,8 +57,8 @@ class SteerSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", direction("gravity", self.gravity))
         check_substeps(self.substeps)
-        for name in ("iterations", "threads"):
-            whole(name, getattr(self, name), or_none=True)
+        check_iterations(self.iterations)
+        whole("threads", self.threads, or_none=True)
         _number("duration", self.duration, 1e-6, _LONGEST, "s")
         _number("rate", self.rate, 1e-3, 1e5, "frames a second")
         _number("tolerance", self.tolerance, 1e-14, 0.1, "")

@@ -26,7 +26,7 @@ def check_caps(cap: Cap | None, pressure: CurveLike | None, stretch: float | Non
             continue
         try:
             numbers = value.astype(np.float64) if isinstance(value, np.ndarray) else Curve.of(value).values
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise InputError(f"{name}: {error}") from None
         if not (numbers >= 0).all():  # of an array infinite is allowed: no cap there
             raise input_error(f"{name} must be a {kind} of zero or more", got=float(numbers[~(numbers >= 0)].flat[0]))

@@ -93,7 +93,10 @@ def warn_of_edges(name: str, size: float, mesh: TriMesh, faces: Integers | None 
 
 def vertex_labels(mesh: TriMesh, labels: Integers, name: str) -> Integers:
     """(n,) labels of vertices, from labels (n,) of vertices or (f,) of faces."""
-    given = np.asarray(labels)
+    try:
+        given = np.asarray(labels)
+    except ValueError:  # of different lengths
+        given = np.zeros((0, 0))
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
         raise input_error("labels must be whole numbers, one each", where=name, got=f"{given.dtype} {given.shape}")
     outside = given[(given < FREE) | (given > _LARGEST)]

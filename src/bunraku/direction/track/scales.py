@@ -68,7 +68,7 @@ def scales(
     poses = sampled_poses(guide, samples, seed)
     ladders = [
         _ladder(name, faces, Curve.of(own), guide.mesh, poses, compactness, seed)
-        for name, faces, own in _divided(guide.mesh, scale, parts or {})
+        for name, faces, own in _divided(guide.mesh, scale, {} if parts is None else parts)
         if len(faces)
     ]
     return _functions(guide.mesh, ladders).carried(guide.mesh, shell)

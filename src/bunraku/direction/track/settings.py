@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from bunraku.contracts import Array, input_error
-from bunraku.direction.knobs import check_substeps, direction, one_of, whole
+from bunraku.direction.knobs import check_iterations, check_substeps, direction, one_of, whole
 from bunraku.direction.strength import strength_curve
 from bunraku.motion import CurveLike, RestShapes
 
@@ -57,7 +57,7 @@ class TrackSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "gravity", direction("gravity", self.gravity))
         check_substeps(self.substeps)
-        whole("iterations", self.iterations, or_none=True)
+        check_iterations(self.iterations)
         whole("threads", self.threads, or_none=True)
         if not isinstance(self.tolerance, Real) or not 0 < self.tolerance < 1:
             raise input_error("tolerance must be a number between 0 and 1", got=self.tolerance)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import PhysicsStopped, Points, State, input_error
+from bunraku.contracts import PhysicsStopped, Points, State, input_error, numbers
 from bunraku.dynamics import ImplicitEuler, System, settle
 from bunraku.geometry import Embedding, TriMesh, along
 from bunraku.motion import Animation
@@ -77,7 +77,7 @@ def _first_velocity(guide: Animation, shell: TriMesh, onto: Embedding | None, kn
 
 
 def _one_row_a_vertex(name: str, given: Points, shell: TriMesh) -> Points:
-    array = np.array(given, dtype=np.float64)
+    array = numbers(name, given)
     if array.shape != shell.rest.shape or not np.isfinite(array).all():
         raise input_error(f"{name} must be finite, one row a shell vertex", got=array.shape)
     return array

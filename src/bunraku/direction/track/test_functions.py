@@ -215,7 +215,12 @@ def _picked(vertices: Integers, count: int) -> Sparse:
 
 def pointwise(guide: TriMesh, shell: TriMesh, pairs: Integers) -> PointTests:
     """Vertex-to-vertex conditions, for comparison only: `pairs` (k, 2) guide vertex, shell vertex."""
-    pairs = np.asarray(pairs)
+    for name, mesh in (("guide", guide), ("shell", shell)):
+        need(TriMesh, name, mesh)
+    try:
+        pairs = np.asarray(pairs)
+    except ValueError:  # of different lengths
+        pairs = np.zeros((0, 0), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
         raise input_error("pairs must be whole numbers of shape (k, 2)", got=f"{pairs.dtype} {pairs.shape}")
     for column, (name, count) in enumerate((("guide", guide.point_count), ("shell", shell.point_count))):

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from bunraku.collision import Surfaces
 from bunraku.constraints import LinearConstraint
-from bunraku.contracts import Array, Points, input_error, need
+from bunraku.contracts import Array, Points, input_error, need, real_array
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
@@ -218,7 +216,7 @@ def _along(warp: Warp | None, blend: MaterialBlend, shell: TriMesh) -> MaterialB
     if not blend.woven or (warp is None and blend.warp is not None):
         return blend
     try:
-        given = np.asarray(_GRAIN if warp is None else warp, dtype=np.float64)
+        given = real_array(_GRAIN if warp is None else warp)
     except (TypeError, ValueError):
         allowed = "a direction (3,), or a direction or an angle a face"
         raise input_error("not a warp", where="warp", got=repr(warp)[:60], allowed=allowed) from None

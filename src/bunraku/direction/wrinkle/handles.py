@@ -79,7 +79,7 @@ class Handle:
         if isinstance(self.motion, Animation):
             return self.motion.at(time)[self.vertices]
         if not isinstance(self.motion, Path):
-            return np.asarray(self.motion(time), dtype=np.float64)
+            return real_array(self.motion(time))
         rest = mesh.rest[self.vertices]
         return self.motion.at(time) + (rest - rest.mean(axis=0)) @ self.motion.rotation(time).T
 

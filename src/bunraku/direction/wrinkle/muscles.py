@@ -65,7 +65,7 @@ class Muscle:
         object.__setattr__(self, "relaxed", relaxed)
         object.__setattr__(self, "contracted", _shape(relaxed, contracted))
         over_time = activation if callable(activation) else Curve.of(activation)
-        if isinstance(over_time, Curve) and np.abs(over_time.values).max() > MOST_CONTRACTED:
+        if isinstance(over_time, Curve) and not (np.abs(over_time.values) <= MOST_CONTRACTED).all():
             farthest = float(over_time.values[np.abs(over_time.values).argmax()])
             raise _no_activation("muscle", repr(farthest))
         object.__setattr__(self, "activation", over_time)

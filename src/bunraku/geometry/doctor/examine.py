@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from bunraku.contracts import Points
+from bunraku.contracts import Points, need
 from bunraku.geometry.connectivity import census, collapsed
 from bunraku.geometry.surface import Surface
 from bunraku.geometry.topology import thinness
@@ -22,7 +22,8 @@ CHECKS: tuple[Callable[[Patient], Iterator[Finding]], ...] = (*ELEMENT_CHECKS, *
 
 
 def examine(surface: Surface) -> Diagnosis:
-    """Look at a surface as a file has it. Never raises, whatever the numbers are."""
+    """Look at a surface as a file has it. Any surface may be looked at, whatever its numbers are."""
+    need(Surface, "surface", surface)
     with np.errstate(all="ignore"):  # the patient may have any numbers
         patient = prepare(surface)
         findings = [finding for check in CHECKS for finding in check(patient)]

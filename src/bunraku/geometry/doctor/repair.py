@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bunraku.contracts import input_error
+from bunraku.contracts import input_error, is_between, need
 from bunraku.geometry.connectivity import Orientation, borders, collapsed, face_pieces, orientation
 from bunraku.geometry.normals import SurfaceNormals, without_normals
 from bunraku.geometry.surface import NORMALS, Surface
@@ -53,13 +53,14 @@ def repair(
     values of the polygon they came from or lie beside. Values of points that were sewn together but differ become
     values of corners. Where faces are turned, normals are worked out anew, as hard and soft as they were.
     """
-    if remesh is not None and not 0 < remesh <= LARGEST_COORDINATE:
+    need(Surface, "surface", surface)
+    if remesh is not None and not (is_between(remesh, 0.0, LARGEST_COORDINATE) and remesh > 0.0):
         raise input_error(
             "the edge length to remesh to must be above zero", got=remesh,
             allowed=f"above 0 up to {LARGEST_COORDINATE:g} m",
         )  # fmt: skip
     for name, value in (("weld_distance", weld_distance), ("fill_holes_up_to", fill_holes_up_to)):
-        if value is not None and not 0 <= value < np.inf:
+        if value is not None and not is_between(value, 0.0, np.finfo(np.float64).max):
             raise input_error(f"{name} must be zero or more", got=value, allowed="0 or more, finite")
     with np.errstate(all="ignore"):  # what comes may have any numbers
         draft, done = Draft.of(surface), Counter[str]()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt
 
-from bunraku.contracts import Array, Points, Vector, input_error
+from bunraku.contracts import Array, Points, Vector, input_error, need
 from bunraku.geometry import Scope, Surface, SurfaceNormals
 from bunraku.io.outgoing import Onto
 from bunraku.io.sample import Layout, Sample, local_origin
@@ -107,6 +107,7 @@ def write_usd(
 
 def check_prim_path(prim: str) -> None:
     """Refuse what USD cannot take as the path of a prim."""
+    need(str, "prim", prim)
     if not (Sdf.Path.IsValidPathString(prim) and Sdf.Path(prim).IsAbsoluteRootOrPrimPath() and prim != "/"):
         raise input_error(
             "is not a prim path", where="prim", got=prim,
