@@ -118,7 +118,7 @@ def _inside_out(m: Measured) -> Iterator[Sentence]:
         return
     worst = int(np.argmax(inverted))
     yield Sentence(
-        "note", f"The body is inside out in places on {_frames(m.frames[inverted > 0])}: at most "
+        "note", f"The body is inside out in places on {on(m.frames[inverted > 0])}: at most "
         f"{int(inverted[worst])} of {m.facts['elements']} cells, at frame {m.frames[worst]:g}; handles, muscles or "
         "drying that ask for less, or more substeps, would keep it whole.", float(m.frames[worst]),
     )  # fmt: skip
