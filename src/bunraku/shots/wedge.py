@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Container, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from bunraku.io import content_hash, write_text
 
 from .crew import Crew
 from .events import Noticed, Preparing, Remarked, TakeEnded, WedgeBegun
-from .folder import check_writable, make_folder, make_numbered
+from .folder import TakeFolder, check_writable, make_folder, make_numbered
 from .gallery import Gallery
 from .kept import frames_kept
 from .kinds import joined
 from .lock import is_held, locked
 from .log import listening
-from .provenance import differences
+from .provenance import differences, spelled_out
 from .shift import LAST_WORDS, Shift, Tell
 from .shot import read_shot
 from .stopping import ask_to_stop
@@ -29,7 +29,7 @@ from .wedge_book import BEFORE, WAITING, Book, Entry, books_of, finished_takes, 
 from .wedge_films import Sight, film, film_orders, kept_sight, note_sight, sight_of
 from .wedge_table import table_of
 from .wedge_vary import Combination, Varied, combinations, value_text
-from .wedge_work import Answer, Looked, Order, look, make
+from .wedge_work import Answer, Looked, Order, key_of, look, make
 from .wording import first_line
 
 _log = logging.getLogger(__name__)
@@ -222,6 +222,7 @@ def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> set[st
     _release(todo, tell)
 
     def ended(name: str, answer: Answer) -> None:
+        answer = _judged(entries[name], answer)
         for one in (entries[name], *(twin for twin in book.entries if twin.like == name)):
             one.outcome, one.why = answer.outcome, answer.why
         _log.info("%s: %s%s", name, answer.outcome, f", {answer.why}" if answer.why else "")
@@ -238,6 +239,16 @@ def _make(crew: Crew, book: Book, orders: Sequence[Order], tell: Tell) -> set[st
         write_gallery(book, kept_sight(book))
         raise
     return set(todo)
+
+
+def _judged(entry: Entry, answer: Answer) -> Answer:
+    """The answer, unless the take is of other inputs than the wedge was begun with."""
+    if answer.outcome not in ("finished", "stopped"):
+        return answer
+    with suppress(InputError):
+        if key_of(spelled_out(TakeFolder(entry.folder).read_provenance()["settings"])) == entry.key:
+            return answer
+    return Answer("refused", "what the shot reads has changed while the wedge was made; try: a new wedge")
 
 
 def _release(orders: dict[str, Order], tell: Tell) -> None:

@@ -136,13 +136,17 @@ def perform(step: Step, order: Named, tell: Tell) -> Answer:
             return Answer("fault", f"unexpected {type(error).__name__}: {error}", story=traceback.format_exc())
 
 
-def check_same_sight(order: Order) -> None:
-    """Refuse to work where bunraku is another or the shot file is not the one that is meant."""
+def check_version(order: Order) -> None:
+    """Refuse to work where bunraku is another."""
     if order.version != __version__:
         raise InputError(
             f"{whereabouts()} has bunraku {__version__}, and the take is to be made by {order.version}; "
             "try: the same version on all machines"
         )
+
+
+def check_same_sight(order: Order) -> None:
+    """Refuse to work where the shot file is not the one that is meant, for then other files are not either."""
     try:
         seen = content_hash(Path(order.source))
     except (InputError, OSError):
@@ -157,6 +161,7 @@ def check_same_sight(order: Order) -> None:
 
 def look(order: Order, tell: Tell) -> Answer:
     """Read all that the shot reads, and say what its take would be made of."""
+    check_version(order)
     check_same_sight(order)
     prepared = prepare(order.shot(), order.frames, threads=order.threads)
     files = [name for names in animation_files(prepared).values() for name in names]
@@ -166,7 +171,7 @@ def look(order: Order, tell: Tell) -> Answer:
 
 def make(order: Order, tell: Tell) -> Answer:
     """Make the take in the order's folder, or carry it on where it is begun."""
-    check_same_sight(order)
+    check_version(order)  # the shot file may be edited meanwhile: the order says what it said
     take = TakeFolder(Path(order.out))
     _clear(take)
     result = run_shot(
