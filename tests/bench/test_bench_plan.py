@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,20 @@ def test_modes_are_made_for_what_nothing_is_kept_of_and_then_once(
     monkeypatch.setattr(reduced, "natural_modes", lambda *given, **more: made.append(1) or own(*given, **more))
     row = plan.measure("twist", rounds=3)
     assert len(made) == 3 + 1 and row.set_up > 0.0 and row.again > 0.0
+
+
+def test_one_thread_is_measured_by_the_processors_clock(tiny: ReadPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting, as for others who use the machine, is no part of it; of several threads it is."""
+    own = reduced.natural_modes
+
+    def slow(*given: Any, **more: Any) -> Any:
+        time.sleep(0.2)
+        return own(*given, **more)
+
+    monkeypatch.setattr(reduced, "natural_modes", slow)
+    alone, both = (plan.measure("twist", rounds=1, threads=threads) for threads in (1, 2))
+    assert alone.set_up < 0.2 <= alone.plan.motion.report["seconds"]["set up"]
+    assert both.set_up == both.plan.motion.report["seconds"]["set up"]
 
 
 def test_a_row_holds_what_was_planned_and_how_much_faster(tiny: ReadPlan) -> None:

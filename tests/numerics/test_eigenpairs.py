@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from bunraku.contracts import InputError, Sparse
-from bunraku.numerics import eigenpairs, installed, lowest_eigenpairs, one_blas_thread, upper_triangle
+from bunraku.numerics import eigenpairs, eigenpairs_large, installed, lowest_eigenpairs, one_blas_thread, upper_triangle
 from bunraku.numerics.threads import _blas_controls
 
 
@@ -39,6 +39,46 @@ def test_every_copy_of_a_multiple_eigenvalue_is_found(count: int) -> None:
     assert found.vectors.T @ (mass[:, None] * found.vectors) == pytest.approx(np.eye(count), abs=1e-12)
     residual = matrix @ found.vectors - 2.0 * found.vectors * found.values
     assert np.abs(residual).max() < 1e-9 * np.abs(matrix).max()
+
+
+@pytest.mark.parametrize("count", [1, 7, 19])
+def test_large_problems_are_solved_as_sharply_from_a_rough_factor(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of multiple ones, and uneven masses."""
+    monkeypatch.setattr(eigenpairs, "LARGE", eigenpairs.DENSE)
+    monkeypatch.setattr(eigenpairs._Shifted, "lowest", None)  # the other way is not taken
+    matrix, mass = grid_laplacian(8, 0.01), np.full(512, 2.0)
+    if count == 7:
+        mass = np.exp(np.random.default_rng(5).normal(size=512))
+    exact = eigh(matrix.toarray(), np.diag(mass), eigvals_only=True)
+    found = lowest_eigenpairs(matrix, mass, count)
+    assert found.values == pytest.approx(exact[:count], rel=1e-10)
+    assert found.vectors.T @ (mass[:, None] * found.vectors) == pytest.approx(np.eye(count), abs=1e-12)
+    assert np.abs(matrix @ found.vectors - mass[:, None] * found.vectors * found.values).max() < 1e-9
+
+
+def test_what_the_start_does_not_see_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start without any of the second and third eigenvector, in a problem whose factor never brings them back."""
+    matrix, begun, given = grid_laplacian(8, 0.01), eigenpairs_large._begun, []
+    values, vectors = eigh(matrix.toarray())
+
+    def blind(*asked):
+        given.append(asked[3])
+        return begun(*asked) if len(given) > 1 else vectors[:, [0, 4, 5, 6]].T + vectors[:, [7, 8, 9, 10]].T
+
+    monkeypatch.setattr(eigenpairs_large, "_begun", blind)
+    upper = upper_triangle(matrix)
+    found = eigenpairs_large.lowest_by_single(matrix, np.ones(512), 4, upper, None)
+    assert found is not None and found[0] == pytest.approx(values[:4], rel=1e-10)
+    assert len(given) > 1
+
+
+def test_what_single_precision_does_not_tell_is_left_to_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rounding drowns the residuals, however rough, nothing is called found."""
+    monkeypatch.setattr(eigenpairs, "LARGE", eigenpairs.DENSE)
+    monkeypatch.setattr(eigenpairs_large, "_NOISE", 1e12)
+    matrix = grid_laplacian(8, 0.01)
+    exact = eigh(matrix.toarray(), eigvals_only=True)[:3]
+    assert lowest_eigenpairs(matrix, np.ones(512), 3).values == pytest.approx(exact, rel=1e-10)
 
 
 def test_uneven_masses_and_a_random_matrix_agree_with_the_dense_solver() -> None:

@@ -3,7 +3,7 @@
 Shift and invert with the direct solver, then Lanczos's method in *blocks* with full orthogonalisation: a symmetric body
 has double and triple eigenvalues, of which one vector alone finds the second copy only by rounding, and a direct solver
 takes many right-hand sides for little more than one. At the end Sylvester's law of inertia counts what lies below: the
-signs of the pivots of K − σM say whether any was missed.
+signs of the pivots of K − σM say whether any was missed. Large problems go another way (`eigenpairs_large.py`).
 
 In the scaled unknowns ψ = M^½ φ the problem is symmetric as it stands and orthogonality is the plain one. Vectors that
 are known beforehand (rigid motion, λ = 0) are left out exactly: all that is done happens orthogonally to them.
@@ -20,6 +20,7 @@ from scipy.linalg import eigh
 
 from bunraku.contracts import Array, Factorisation, Integers, Sparse, Vector, input_error
 
+from .eigenpairs_large import lowest_by_single
 from .factorisation import choose
 from .pardiso import FactorisationError
 from .threads import one_blas_thread
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 DENSE = 400
 """unknowns up to which the whole spectrum is computed instead"""
+LARGE = 20_000
+"""unknowns from which a factor in single precision pays"""
 _SHIFT = 1e-9  # of the mean eigenvalue: far above rounding, far below what oscillates
 _TOLERANCE = 1e-11  # of an eigenvalue of the inverse: how large the residual of its vector may be
 _SEED = 20140701  # of the vectors that are begun with
@@ -70,7 +73,8 @@ def lowest_eigenpairs(
         values, vectors = _all(stiffness, root, aside, count)
     else:
         with one_blas_thread():
-            values, vectors = _Shifted(stiffness, mass, threads).lowest(count, aside)
+            found = None if size < LARGE or aside.shape[1] else _by_single(stiffness, mass, count, threads)
+            values, vectors = found or _Shifted(stiffness, mass, threads).lowest(count, aside)
     signs = np.where(np.random.default_rng(_SEED).normal(size=size) @ vectors < 0.0, -1.0, 1.0)
     return Eigenpairs(np.maximum(values, 0.0), signs * vectors / root[:, None])
 
@@ -81,6 +85,13 @@ def _all(stiffness: Sparse, root: Vector, aside: Array, count: int) -> tuple[Vec
     top = 2.0 * float(np.abs(scaled).sum(axis=1).max())
     values, vectors = eigh(scaled + top * (aside @ aside.T), subset_by_index=(0, count - 1))
     return values, vectors
+
+
+def _by_single(stiffness: Sparse, mass: Vector, count: int, threads: int | None) -> tuple[Vector, Array] | None:
+    try:
+        return lowest_by_single(stiffness, mass, count, upper_triangle(stiffness), threads)
+    except FactorisationError:  # too soft somewhere for its few digits
+        return None
 
 
 class _Shifted:

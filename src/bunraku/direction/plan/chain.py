@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +36,7 @@ from .phases import Flight, Phase, as_landing
 from .place import Place
 from .reduced import Stock
 from .solving import solve
+from .spent import Spent
 from .verb import as_fixed, check_modes, keyed_sets, stock_of
 
 GRAVITY = (0.0, -9.81, 0.0)
@@ -141,7 +141,7 @@ def chain(
     check_tets(body, "body")
     check_knobs({"warp": warp, "attach": attach}, ground, threads, cache)
     _check(phases, body, modes)
-    begin = time.perf_counter()
+    begin = Spent.now()
     if before is not None:
         need(Chain, "before", before)
     most = 0 if before is None else min(len(before.motions), len(phases))
@@ -162,7 +162,7 @@ def chain(
             except PhysicsStopped as error:
                 where = {"index": error.index, "time": error.time, "vertex": error.vertex, "position": error.position}
                 raise PhysicsStopped(f"phases[{k}]: {error.reason}", **where) from None
-    return Chain(tuple(made), _report(made, time.perf_counter() - begin))
+    return Chain(tuple(made), _report(made, begin.since))
 
 
 def _check(phases: Sequence[Phase | Flight], body: TetMesh, modes: int) -> None:
@@ -217,7 +217,7 @@ def _standing(
     """One phase, after the motions that are made already."""
     fixed = as_fixed(phase.fixed, stock.mesh)
     keys: tuple[Key, ...] = tuple(phase.keys)  # type: ignore[arg-type]
-    begin = time.perf_counter()
+    begin = Spent.now()
     body = stock.reduced(fixed, modes, warped=warp, keyed=keyed_sets(keys) if attach else ())
     if made:
         handed = onto_ground(body, *_end(made[-1]), _turn(made[-1]), _turns(made[-1]))
@@ -225,16 +225,16 @@ def _standing(
         still = np.zeros(body.modes.count)
         handed = Handed(body, Place.still(), still, still)
     handed.body.prepare([key.vertices for key in keys])
-    seconds = time.perf_counter() - begin
+    spent = begin.since
     still = np.zeros(handed.body.modes.count)
     ends = Ends((handed.position, handed.velocity), (still, still) if phase.rest else None)
-    return solve(handed.body, keys, phase.duration, ends, place=handed.place, set_up=seconds, ground=ground)
+    return solve(handed.body, keys, phase.duration, ends, place=handed.place, set_up=spent, ground=ground)
 
 
 def _flying(
     stock: Stock, flight: Flight, made: Sequence[Motion], modes: int, warp: bool, gravity: Vector, ground: float | None
 ) -> Motion:
-    begin = time.perf_counter()
+    begin = Spent.now()
     body = stock.flying(modes, warped=warp)
     begun = take_off(body, *_end(made[-1]), _turn(made[-1]), _turns(made[-1]), gravity)
     down = float(np.linalg.norm(gravity))
@@ -245,9 +245,9 @@ def _flying(
     landing = flight.landing(duration)
     keys = () if landing is None else (_moved_along(landing, handed.place),)
     handed.body.prepare([key.vertices for key in keys])
-    seconds = time.perf_counter() - begin
+    spent = begin.since
     ends = Ends((handed.position, handed.velocity), None)
-    return solve(handed.body, keys, duration, ends, place=handed.place, set_up=seconds, ground=ground)
+    return solve(handed.body, keys, duration, ends, place=handed.place, set_up=spent, ground=ground)
 
 
 def _turn(motion: Motion) -> Array:
@@ -274,11 +274,16 @@ def _end(motion: Motion) -> tuple[Points, Points]:
     return motion.points(motion.duration), motion.velocities(motion.duration)
 
 
-def _report(motions: Sequence[Motion], seconds: float) -> dict[str, Any]:
+def _report(motions: Sequence[Motion], spent: Spent) -> dict[str, Any]:
     reports = [one.report for one in motions]
     return {
         "motions": reports, "met": all(one["met"] for one in reports),
         "sentences": [f"motion {k + 1}: {text}" for k, one in enumerate(reports) for text in one["sentences"]],
         "iterations": sum(one["iterations"] for one in reports),
-        "seconds": {"all": seconds, **{name: sum(one["seconds"][name] for one in reports) for name in _PARTS}},
+        "seconds": {"all": spent.seconds, **_parts(reports, "seconds")},
+        "processor": {"all": spent.processor, **_parts(reports, "processor")},
     }  # fmt: skip
+
+
+def _parts(reports: Sequence[Mapping[str, Any]], clock: str) -> dict[str, float]:
+    return {name: sum(one[clock][name] for one in reports) for name in _PARTS}

@@ -13,6 +13,7 @@ from bunraku.numerics import SquaresProblem, SquaresSettings, WigglySpline, gaus
 
 from .problem import Problem, Row
 from .reduced import Reduced
+from .spent import Spent
 
 MET = 1e-3
 """share of the body's size within which a key counts as met; one of infinite weight 1e-6"""
@@ -63,7 +64,7 @@ class KeyMet:
 
 
 def report_of(
-    problem: Problem, solution: Solution[Vector], spline: WigglySpline, seconds: Mapping[str, float]
+    problem: Problem, solution: Solution[Vector], spline: WigglySpline, spent: Mapping[str, Spent]
 ) -> dict[str, Any]:
     """Keys one by one, sentences about those that are missed, and what the solver did."""
     keys = _keys(problem, solution)
@@ -74,7 +75,9 @@ def report_of(
         "keys": keys, "met": all(one.met for one in keys), "sentences": sentences, "outcome": solution.outcome,
         "energy": spline.energy, "iterations": int(solution.stats["iterations"]),
         "evaluations": int(solution.stats.get("evaluations", 0)), "modes": problem.nodes.modes,
-        "dimension": problem.nodes.dimension, "nodes": problem.nodes.times.tolist(), "seconds": dict(seconds),
+        "dimension": problem.nodes.dimension, "nodes": problem.nodes.times.tolist(),
+        "seconds": {name: one.seconds for name, one in spent.items()},
+        "processor": {name: one.processor for name, one in spent.items()},
     }  # fmt: skip
 
 

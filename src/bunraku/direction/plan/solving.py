@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +33,7 @@ from .place import Place
 from .problem import Problem, linearised, make_problem
 from .reduced import Reduced
 from .report import report_of
+from .spent import NOTHING, Spent
 
 _ROUNDS, _LIMIT = 8, 60
 """of lifting what is below the ground, and iterations in each"""
@@ -61,11 +61,11 @@ def lay_out(body: Reduced, keys: Sequence[Key], duration: float, ends: Ends, tou
 
 def solve(
     body: Reduced, keys: Sequence[Key], duration: float, ends: Ends, *, place: Place | None = None,
-    before: Motion | None = None, set_up: float = 0.0, ground: float | None = None,
+    before: Motion | None = None, set_up: Spent = NOTHING, ground: float | None = None,
 ) -> Motion:  # fmt: skip
-    """The motion of least force that meets keys of the world; `before` is one to begin the search from, `set_up` [s] is
+    """The motion of least force that meets keys of the world; `before` is one to begin the search from, `set_up` is
     what the body's set-up took, for the report, `ground` [m] a height that nothing goes below."""
-    begin = time.perf_counter()
+    begin = Spent.now()
     place = place or Place.still()
     own = [place.own_key(key, body.mass) for key in keys]
     problem = lay_out(body, own, duration, ends)
@@ -73,7 +73,7 @@ def solve(
     found = Planned(problem, solution, _spline(problem, solution.value))
     if ground is not None:
         found = lifted(found, own, duration, place, ground)
-    spent = {"set up": set_up, "solve": time.perf_counter() - begin}
+    spent = {"set up": set_up, "solve": begin.since}
     asked = replace(found.problem, rows=[row for row in found.problem.rows if row.key < len(keys)])
     report = report_of(asked, found.solution, found.spline, spent)
     if ground is not None:

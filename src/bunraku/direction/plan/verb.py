@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +20,7 @@ from .motion import Motion
 from .nodes import Ends
 from .reduced import Reduced, Stock, as_damping
 from .solving import solve
+from .spent import Spent
 
 _MOST_MODES = 2000
 
@@ -74,15 +74,15 @@ def plan(
     if not given:
         raise input_error("nothing is asked for, so nothing moves", where="keys", got=0, remedy="a bk.Key")
     check_keys(given, body, held, float(duration), circular=circular)
-    begin = time.perf_counter()
+    begin = Spent.now()
     with one_blas_thread():  # matrices are small, and its threads would spin where those of the kernels work
         stock = stock_of(body, material, of_tet, damping, gravity, before, threads, cache)
         check_modes(modes, body, held)
         reduced = stock.reduced(held, modes, warped=warp, keyed=keyed_sets(given) if attach else ())
         reduced.prepare([key.vertices for key in given])
-        seconds = time.perf_counter() - begin
+        spent = begin.since
         ends = _ends(given, float(duration), circular, free, reduced)
-        return solve(reduced, given, float(duration), ends, before=before, set_up=seconds, ground=ground)
+        return solve(reduced, given, float(duration), ends, before=before, set_up=spent, ground=ground)
 
 
 def as_fixed(given: object, body: TetMesh) -> Integers:
