@@ -239,6 +239,8 @@ def _format(path: Path, asked: Asked) -> _Format:
     sequence = known is _SEQUENCE and not (is_there(path) and path.is_file())
     if not sequence and not is_there(path):
         raise missing(path)
+    if sequence and not folder and is_there(path):
+        raise input_error("is no ordinary file", where=str(path), got="a pipe or a device", remedy="copy it to a file")
     if known is None:
         raise _unknown(path)
     for name in ("prim", "clip", "faces"):

@@ -11,8 +11,7 @@ from typing import Any
 from .charts import CHARTS, worth_showing
 from .curves import Line, chart
 from .report import Measured, Report, Sentence, TakeOutcome, per_frame
-from .sentences import length
-from .wording import on
+from .wording import length, on
 
 _MARKS = {"met": "✓", "missed": "!", "yielded": "~", "note": "·"}
 _REGIONS = "regions that obey the guide"
