@@ -25,6 +25,8 @@ from bunraku.geometry import (
     vertex_pieces,
 )
 
+from .body_regions import region_of_body
+from .body_spec import BodyRegion
 from .findings import Place
 from .labels import NONE, Painted
 from .lists import region_vertices
@@ -162,7 +164,10 @@ class Sketch:
 
     def _vertices(self, name: str, place: Place) -> Integers:
         going = self.painted.marked(self.prepared.written[0].going, Place("", place.folder))
-        return region_vertices(self.table.regions[name], going, place)
+        region = self.table.regions[name]
+        if isinstance(region, BodyRegion):
+            return region_of_body(region, going, place)
+        return region_vertices(region, going, place)
 
     def images(self, axis: int, tolerance: float) -> Integers:
         """(n,) the mirror image of each vertex at rest, −1 where none is within `tolerance` [m]."""
