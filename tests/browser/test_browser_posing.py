@@ -135,6 +135,19 @@ def test_keys_are_turned_added_moved_in_time_and_removed(studio: Studio, shot: P
     assert [one["frame"] for one in keys(shot)] == [17]
 
 
+def test_a_key_is_held_where_it_turns(tab: Tab, direct: Direct, tmp_path: Path) -> None:
+    bar = tet_bar((2, 8, 2), (0.25, 1.0, 0.25))
+    key = {"frame": 13, "region": "head", "rotate": [0.0, 0.0, -20.0], "pivot": [0.125, 0.0, 0.125]}
+    shot = write_plan(tmp_path, bar.surface(), bar, 1e-3, keys=[key])
+    studio = tab().direct(direct(shot).address, "Keys")
+    studio.button("head on frame 13").first.click()
+    studio.until("bunraku.frame === 13 && bunraku.handle !== null && bunraku.fine")
+    assert studio.says("bunraku.handle")[1] > 0.7  # at the foot, in shares of the picture from above
+    written(studio, lambda: drag_gizmo(studio, (0.05, 0.0)))
+    assert keys(shot)[0]["pivot"] == key["pivot"] and keys(shot)[0]["rotate"] == key["rotate"]
+    assert keys(shot)[0]["move"][0] > 0.05
+
+
 def test_what_cannot_be_is_told_and_changes_nothing(studio: Studio, shot: Path) -> None:
     text = shot.read_text()
     frame = studio.page.get_by_role("textbox", name="Frame of the key")
@@ -160,8 +173,8 @@ def test_three_thousand_tetrahedra_follow_the_hand(
     studio.page.mouse.move(x, y)
     studio.page.mouse.down()
     begin, worked = time.monotonic(), time.process_time()
-    for k in range(90):
-        studio.page.mouse.move(x + 0.7 * k, y + 20 * np.sin(k / 9))
+    for k in range(50):
+        studio.page.mouse.move(x + 1.3 * k, y + 20 * np.sin(k / 9))
         studio.page.wait_for_timeout(25)
     spent, worked = time.monotonic() - begin, time.process_time() - worked
     trials = studio.says("bunraku.trials")

@@ -95,6 +95,15 @@ def test_labels_that_do_not_fit_are_refused(files: Files, tmp_path: Path, labels
     assert "object.box." in str(refused.value) and "\n" not in str(refused.value)
 
 
+def test_they_are_refused_together_with_what_else_is_wrong(files: Files, tmp_path: Path) -> None:
+    table = paint(tmp_path, np.zeros(7, np.int32))
+    box = {"labels": table, "track": {"method": "painted"}, "pins": [{"vertices": [99]}]}
+    with pytest.raises(InputError) as refused:
+        prepare(read_shot(files(box=box)))
+    told = str(refused.value).splitlines()
+    assert len(told) == 2 and "another mesh" in told[0] and "pins[0].vertices" in told[1]
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soft_bar
 from planned_bar import FOOT, HEAD, HOP, LEAN, SKIN, bar, chained, planned, write_bar
 
 from bunraku import InputError
@@ -87,6 +88,14 @@ def test_parts_are_the_regions_of_the_shot(plan: Sketch) -> None:
     assert [one.name for one in plan.parts] == ["foot", "head"]
     assert np.array_equal(plan.parts[0].vertices, FOOT) and np.array_equal(plan.parts[1].vertices, HEAD)
     assert plan.parts[1].middle == pytest.approx(SKIN.rest[HEAD].mean(axis=0) - plan.prepared.origin)
+
+
+def test_a_skin_has_its_regions_too(tmp_path: Path) -> None:
+    soft_bar.write_bar(tmp_path)
+    settings = {"shot": {"frames": [1, 3]}, "object": {"bar": soft_bar.bar()}, "output": {"preview": False}}
+    one = Sketch.of(Shot.of(settings, folder=tmp_path, source=tmp_path / "bar.toml"), "bar")
+    assert [len(part.vertices) for part in one.parts] == [len(soft_bar.LEFT), len(soft_bar.RIGHT)]
+    assert one.points(2) == pytest.approx(one.mesh.rest)
 
 
 def test_a_key_that_is_tried_moves_the_motion_and_not_the_file(plan: Sketch) -> None:

@@ -33,8 +33,10 @@ def shell_tests(
         return replace(pointwise(clip.mesh, shell, np.stack([own, own], axis=1)), prolongation=prolongation)
     try:
         parts = _parts(table, clip, going, place)
-        own = painted is not None and table.track.method == "painted" and table.track.regions is None
-        if painted is not None and own:
+        labelled = table.labels is not None and table.track.method == "painted" and table.track.regions is None
+        if labelled and painted is None:
+            return None  # refused already
+        if labelled and painted is not None:
             on_guide = painted.tests(clip.mesh, prolongation)
         elif hung is None or _of_the_mesh(clip, table):
             on_guide = guide_tests(clip, table.track, parts)
@@ -43,7 +45,7 @@ def shell_tests(
         if table.track.silhouette is not None:
             camera = table.track.silhouette
             on_guide = silhouette(clip.animation, on_guide, camera.camera, elsewhere=camera.elsewhere)
-        return on_guide if own else on_guide.along(prolongation)
+        return on_guide if labelled else on_guide.along(prolongation)
     except InputError as error:
         return place.at("track").pass_on(error)
 

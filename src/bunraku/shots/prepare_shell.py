@@ -181,7 +181,6 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     _check_place(plain, numbers, place)
     painted = Painted.of(table.labels, shell.point_count, place)
     going = plain if painted is None else painted.marked(plain, place)
-    place.raise_all()
     tests = shell_tests(clip, hung, table, shell, prolongation, going, painted, place)
     blended = rest_shapes(table.rest, clip, shell, prolongation, place.at("rest"))
     material = _with_warp(_material(table, shell, going, clip.rate, place), clip, table, place)

@@ -25,6 +25,7 @@ from bunraku.geometry import (
     vertex_pieces,
 )
 
+from .body_regions import region_of_body
 from .findings import Place
 from .labels import NONE, Painted
 from .lists import region_vertices
@@ -32,7 +33,7 @@ from .prepare import prepare
 from .prepare_shell import PreparedShell
 from .prepared import Prepared
 from .shot import Shot
-from .spec import ObjectTable
+from .spec import ObjectTable, RegionTable
 from .tried_keys import Tried, TriedPlan, tried_keys
 
 _POSES = 12
@@ -162,7 +163,10 @@ class Sketch:
 
     def _vertices(self, name: str, place: Place) -> Integers:
         going = self.painted.marked(self.prepared.written[0].going, Place("", place.folder))
-        return region_vertices(self.table.regions[name], going, place)
+        region = self.table.regions[name]
+        if isinstance(region, RegionTable):
+            return region_vertices(region, going, place)
+        return region_of_body(region, going, place)
 
     def images(self, axis: int, tolerance: float) -> Integers:
         """(n,) the mirror image of each vertex at rest, −1 where none is within `tolerance` [m]."""

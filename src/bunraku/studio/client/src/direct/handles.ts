@@ -20,6 +20,8 @@ export interface Handle {
   /** what a gizmo may do with it; "": nothing */
   readonly kind: "region" | "point" | "";
   readonly title: string;
+  /** what it turns about [m in the world], where that is not its region's middle */
+  readonly pivot?: Three;
 }
 
 export interface Pose {
@@ -59,7 +61,8 @@ function ofKey(key: Json, list: "keys" | "phases", where: readonly (string | num
   const placed = ["move", "rotate", "scale"].some((name) => name in key) || !("velocity" in key);
   const kind = "file" in key ? "" : region !== null && placed ? "region" : "centre" in key ? "point" : "";
   const title = `${region ?? ("centre" in key ? "centre of mass" : "file" in key ? "file" : "centre of mass")}${kind === "" && "velocity" in key ? ", velocity" : ""}`;
-  return [{ list, where, frame: since + Number(key["frame"]), since, region, kind, title }];
+  const own = "pivot" in key ? { pivot: three(key["pivot"], [0, 0, 0]) } : {};
+  return [{ list, where, frame: since + Number(key["frame"]), since, region, kind, title, ...own }];
 }
 
 function ofShape(key: Json, k: number): Handle[] {

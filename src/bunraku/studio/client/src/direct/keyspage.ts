@@ -161,6 +161,7 @@ export class KeysPage {
   private pivot(handle: Handle): Three {
     const { origin } = this.sketch.sheet!;
     const part = this.partOf(handle);
+    if (handle.pivot !== undefined) return handle.pivot.map((value, c) => value - origin[c]!) as Three;
     return handle.kind === "region" && part !== undefined ? ([...part.middle] as Three) : (origin.map((value) => -value) as Three);
   }
 
