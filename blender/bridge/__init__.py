@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the extension does without Blender: texts of stages and shots, bunraku in a process of its own, finished takes.
 
 Nothing here imports bpy or bunraku, so that it is tested without either; NumPy comes with Blender.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The files of a run: written where takes are kept, and taken back where the run is called off."""
 
 from __future__ import annotations

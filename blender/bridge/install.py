@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes an environment of its own and installs bunraku into it, telling what it does in JSON lines: run as a program.
 
 python install.py ENVIRONMENT SOURCE

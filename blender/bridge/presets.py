@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Names of bunraku's materials, and the numbers of them that may be changed; a test holds them equal to bunraku's."""
 
 SHELLS = (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What cannot be done, in a sentence for the artist."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bunraku at work in a process of its own: started, listened to, called off."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What an artist asks for, as the tables of a shot file. Numbers are SI and Y-up here: `capture` converts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What an artist asks of a soft body, as the tables of a shot file: Wrinkle, Steer and Plan."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A moving mesh as the text of a USD stage, in the unit, axes and frame numbers of the scene it comes from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Finished takes as they lie on disk: which there are, and where in one the animation is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A shot's tables as TOML: strings, numbers, lists and tables are all it needs."""
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def in_the_way(folder: Path) -> dict[str, Any]:
     flag.keyframe_insert("location", frame=6)
     fine = sets.sheet("Fine", squares=10, active=False)
     fine.location.z = 0.35
-    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.3, location=(0, 0, 0))
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.3, location=(0, 0, 0))
     ball = bpy.context.active_object
     ball.name = "Ball"
     ball.keyframe_insert("location", frame=1)

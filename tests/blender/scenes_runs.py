@@ -21,7 +21,7 @@ def called_off(folder: Path, *, after: int) -> dict[str, Any]:
     flag.bunraku.levels = 1
     sets.run(flag)
     before, earlier, toml = sets.files(folder), flag.bunraku.result.bunraku_result.take, _shot(folder)
-    scene.frame_end, flag.bunraku.levels = 200, 4
+    scene.frame_end, flag.bunraku.levels = 200, 3
     job = sets.job()
     bpy.ops.bunraku.run()
     run = job.current.run
