@@ -88,8 +88,8 @@ def test_a_stroke_is_in_the_shot_and_in_the_next_takes_residuals(studio: Studio,
     assert float(take.measured.arrays["residual"].max()) < 1e-9
     assert take.scene.functions is not None
     assert np.array_equal(take.scene.functions.toarray()[0] > 0, labels(shot) == 0)
-    x = take.scene.shell.rest  # the brush is larger than the box is deep, and did not paint through it
-    assert x[labels(shot) == 0, 2].min() > x[:, 2].min() + 0.1
+    x = take.scene.shell.rest  # the brush reaches round the corners, but what is there does not face the camera
+    assert x[labels(shot) == 0, 2].min() == pytest.approx(x[:, 2].max())
 
 
 def test_strokes_are_taken_back_and_done_again(studio: Studio, shot: Path) -> None:

@@ -77,14 +77,14 @@ def drag_gizmo(studio: Studio, by: tuple[float, float], steps: int = 12) -> None
 
 
 def test_a_key_is_dragged_and_the_motion_changes_meanwhile(studio: Studio, shot: Path) -> None:
-    before, text, still = keys(shot)[0], shot.read_text(), studio.picture()
+    before, text, still = keys(shot)[0], shot.read_text(), np.array(studio.says("bunraku.posed"))
     x, y = studio.place(*studio.says("bunraku.handle"))
     studio.page.mouse.move(x, y)
     studio.page.mouse.down()
     studio.page.mouse.move(x + 60, y + 20, steps=8)
     studio.until("bunraku.trials.length > 0")
     assert shot.read_text() == text  # the file waits for the release
-    assert np.abs(studio.picture() - still).max() > 50
+    studio.until(f"bunraku.posed[0] > {still[0] + 0.03} && bunraku.posed[1] < {still[1] - 0.005}")
     studio.keep("posing")
     written(studio, studio.page.mouse.up)
     after = keys(shot)[0]

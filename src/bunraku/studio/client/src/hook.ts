@@ -39,6 +39,8 @@ export interface Hook {
   readonly waits: readonly number[];
   /** where the gizmo is in the picture, in shares of it */
   readonly handle: readonly [number, number] | null;
+  /** (3,) [m] where the middle of the chosen key's region is drawn */
+  readonly posed: readonly number[] | null;
   /** points of the line drawn beside it */
   readonly line: number;
   readonly trials: readonly Trial[];
@@ -70,6 +72,7 @@ export function offerHook(session: Session, notice: Notice, directing: () => Dir
     get dabs() { return directing()?.painting.brush.spent ?? []; },
     get waits() { return directing()?.painting.brush.waits ?? []; },
     get handle() { return directing()?.posing.gizmo.where ?? null; },
+    get posed() { return directing()?.posing.drawn ?? null; },
     get line() { return directing()?.posing.gizmo.drawn ?? 0; },
     get trials() { return directing()?.sketch.trials ?? []; },
   };

@@ -101,6 +101,12 @@ export class KeysPage {
     return this.sketch.sheet?.parts.find(({ name }) => name === handle.region);
   }
 
+  /** (3,) [m] where the middle of the chosen key's region is drawn. */
+  get drawn(): number[] | null {
+    const part = this.handle === null ? undefined : this.partOf(this.handle);
+    return part === undefined ? null : this.sketch.drawnMiddle(this.sketch.parts[this.sketch.sheet!.parts.indexOf(part)]!);
+  }
+
   private choose(id: string | null): void {
     this.chosen = id;
     const { handle } = this;

@@ -4,7 +4,7 @@ import { Actor } from "../actor";
 import * as api from "../api";
 import { Frames } from "../frames";
 import type { Overlay, SketchSheet, Take } from "../messages";
-import { unpack, type PackedEntry } from "../parcels";
+import { unpack, type PackedArray, type PackedEntry } from "../parcels";
 import { GUEST, type Guest, type Session } from "../session";
 import type { Desk } from "./desk";
 import { Painting } from "./painting";
@@ -240,14 +240,16 @@ export class Sketch {
     const way = new Float32Array(3 * count);
     for (let k = 0; k < count; k++) {
       const points = guest.frames.get(k)?.arrays.get("points");
-      if (points === undefined || points.low === null || points.high === null) return null;
-      for (let c = 0; c < 3; c++) {
-        let sum = 0;
-        for (const v of vertices) sum += points.data[3 * v + c]!;
-        way[3 * k + c] = points.low[c]! + ((points.high[c]! - points.low[c]!) * sum) / vertices.length / 65535;
-      }
+      if (points === undefined) return null;
+      way.set(middle(points, vertices), 3 * k);
     }
     return way;
+  }
+
+  /** (3,) [m] the middle of some vertices as they are drawn; null while nothing is. */
+  drawnMiddle(vertices: Uint32Array): number[] | null {
+    const shown = this.actor?.result.shown ?? null;
+    return shown === null || vertices.length === 0 ? null : middle(shown, vertices);
   }
 
   get place(): { object: string; revision: number } {
@@ -288,6 +290,14 @@ export class Sketch {
   settle(): void {
     this.guest?.frames.retry();
   }
+}
+
+function middle({ data, low, high }: PackedArray, vertices: Uint32Array): number[] {
+  return [0, 1, 2].map((c) => {
+    let sum = 0;
+    for (const v of vertices) sum += data[3 * v + c]!;
+    return low![c]! + ((high![c]! - low![c]!) * sum) / vertices.length / 65535;
+  });
 }
 
 /** What the page needs to know of a take, of something that is none. */
