@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from bunraku.contracts import Integers, Points, input_error
 
@@ -20,7 +20,7 @@ def mirror_images(x: Points, axis: int, tolerance: float, at: float | None = Non
     plane = 0.5 * (low + high) if at is None else at
     image = x.copy()
     image[:, axis] = 2.0 * plane - x[:, axis]
-    far, near = cKDTree(x).query(image)
+    far, near = KDTree(x).query(image)
     near = np.where(far <= tolerance, near, len(x))
     back = np.append(near, -1)[near]
     return np.where(back == np.arange(len(x)), near, -1)
