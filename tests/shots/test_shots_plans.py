@@ -168,6 +168,7 @@ def test_a_key_may_be_turned_about_a_place_of_its_own(folder: Path) -> None:
     }
     prepared = prepare_plan(planned(folder, keys=[turned]))
     (told,) = prepared.plans[0].motion.at(0.5)[0].keys
+    assert told.positions is not None
     x, y, z = (SKIN.rest[HEAD] + [3.0, 0.0, 0.0] - corner).T
     meant = np.stack([z, y + 0.1, -x], axis=1) + corner - prepared.origin
     np.testing.assert_allclose(np.sort(told.positions, axis=0), np.sort(meant, axis=0), atol=1e-9)
