@@ -121,6 +121,19 @@ def test_what_is_far_apart_may_meet() -> None:
     assert kept(begin, end, every, len(begin), **how) > 0.0
 
 
+def test_faces_that_meet_far_from_their_corners() -> None:
+    """Two triangles make a star: they meet in their middles, and corners that move alike are each for themselves."""
+    angles = np.arange(3) * (2.0 * np.pi / 3.0)
+    lower = np.stack([np.cos(angles), np.zeros(3), np.sin(angles)], axis=1)
+    begin = np.concatenate([lower, lower * [-1.0, 1.0, -1.0] + [0.0, 0.03, 0.0]])
+    faces = np.arange(6).reshape(2, 3)
+    for down, is_certain in ((0.04, False), (0.002, True)):
+        end = begin - np.where(np.arange(6) < 3, 0.0, down)[:, None] * [0.0, 1.0, 0.0]
+        for on_the_way in (True, False):
+            found = kept(begin, end, faces, 6, distance=0.02, least=0.015, on_the_way=on_the_way)
+            assert (found > 0.0) == is_certain
+
+
 def _swing(count: int = 9, frames: int = 8) -> tuple[TriMesh, Animation, Pin]:
     mesh = grid_mesh(np.linspace(0.0, 0.4, count), np.linspace(0.0, 0.4, count))
     still = Animation(mesh, np.arange(frames) / 24.0, np.repeat(mesh.rest[None], frames, axis=0))
@@ -149,16 +162,25 @@ def test_a_swinging_sheet_goes_the_same_way_and_is_looked_at_less(monkeypatch: p
     assert looks < 0.7 * all_looks
 
 
-def test_what_was_certain_does_not_change_what_is_found() -> None:
+def test_what_was_certain_does_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs come in the same order, and steps are as long, whether or not earlier steps made it certain that there
-    were none."""
+    were none. Nor are they looked for by as many threads as steps are measured by, for their order would be any."""
     flat, faces = _sheet(9)
+    monkeypatch.setattr(toolkit.numba, "get_num_threads", lambda: 2)
+    threads, whole = [], toolkit.Pairing._leave_out_neighbours
+
+    def looked(pairing: toolkit.Pairing, candidates: object) -> None:
+        threads.append((candidates is pairing._found, toolkit.ipctk.get_num_threads()))
+        whole(pairing, candidates)
+
+    monkeypatch.setattr(toolkit.Pairing, "_leave_out_neighbours", looked)
     shell = TriMesh(np.concatenate([flat, flat + [0.0, 0.03, 0.0]]), np.concatenate([faces, faces + len(flat)]))
 
     def apart(distance: float) -> Points:
         return np.concatenate([flat, flat + [0.0, distance, 0.0]])
 
-    found = []
+    found, rough = [], np.zeros((2 * len(flat), 3))
+    rough[len(flat) :: 2, 1] = -0.0095  # short enough for what was looked for where it begins, and not certain
     for earlier in (False, True):
         surfaces = Surfaces(shell, reach=0.01, gap=1e-3)
         pairing = surfaces.pairings[0][0]
@@ -170,6 +192,7 @@ def test_what_was_certain_does_not_change_what_is_found() -> None:
         touch.scale(1.0)
         assert not len(pairing.near(x))
         assert earlier == (pairing._found is None)  # none was needed
+        touch.max_step(x, rough)
         share = touch.max_step(x, apart(-0.01) - x)
         near = pairing.near(nearer).corners()
         assert pairing._looked is not None
@@ -177,3 +200,4 @@ def test_what_was_certain_does_not_change_what_is_found() -> None:
     assert len(found[0][0]) > 50 and 0.0 < found[0][2] < 1.0
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one, other)
+    assert {count for is_kept, count in threads if is_kept} == {1}

@@ -335,10 +335,10 @@ class Pairing:
         return float(np.min(_RESCALING * high[falls] / (high - low)[falls], initial=1.0))
 
     def _toolkits_share(self, x: Points, end: Points) -> float:
-        ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         how = ipctk.AdditiveCCD(max_iterations=_MOST_ADVANCES, conservative_rescaling=_RESCALING)
+        known = self._is_known(0.0, x, end) and self._candidates(x, 0.0)  # kept for sums, whose order tells
+        ipctk.set_num_threads(numba.get_num_threads())  # the least of many is the same in any order
         try:
-            known = self._is_known(0.0, x, end) and self._candidates(x, 0.0)
             on_the_way = known or self._on_the_way(x, end)  # an empty look is made again
             return float(on_the_way.compute_collision_free_stepsize(self.mesh, x, end, self.gap, how))
         finally:
