@@ -83,6 +83,14 @@ def test_turns_and_carrying_cost_nothing() -> None:
     assert 0.02 * np.cos(1.0) - 1e-5 <= found <= 0.02 * np.cos(0.5)
 
 
+def test_a_point_alone_goes_with_all_others() -> None:
+    """Its map is a number, wherever it is."""
+    begin, faces = np.zeros((3, 3)), np.array([[0, 1, 2]])
+    for on_the_way in (True, False):
+        assert kept(begin, begin + 1.0, faces, 3, distance=0.02, least=0.01, on_the_way=on_the_way) == pytest.approx(0.02)
+        assert kept(begin, begin + np.eye(3), faces, 3, distance=0.02, least=0.01, on_the_way=on_the_way) == 0.0
+
+
 def test_what_comes_together_is_not_certain() -> None:
     flat, faces = _sheet()
     two = np.concatenate([flat, flat + [0.0, 0.03, 0.0]])

@@ -23,6 +23,7 @@ from bunraku.contracts import Faces, Integers, Points, alike
 _MOST_CELLS = 100_000
 _ROUNDING = 1e-12  # share of the size of all
 _LITTLE = 1e-6  # of the spread of points: weight of what all points do together where these do not tell
+_TINY = 1e-90  # [m²] of that: its cube is a number, so that a point alone has a map too
 _LEAST = 0.25  # of s, below which blocks tell nothing of what is farther apart
 _LEVELS = 3  # of blocks: all, and smaller ones
 _SMALLER = 0.7  # share of their size that is worth another look
@@ -190,7 +191,7 @@ def _fit(total, on_the_way, together, matrix):
     p00, p11, p22 = total[7] - n * a0 * a0, total[8] - n * a1 * a1, total[9] - n * a2 * a2
     p01, p12, p20 = total[19] - n * a0 * a1, total[20] - n * a1 * a2, total[21] - n * a2 * a0
     spread = p00 + p11 + p22
-    heavy, little = 0.5 * spread, _LITTLE * spread + _ROUNDING * (total[7] + total[8] + total[9]) + 1e-300
+    heavy, little = 0.5 * spread, _LITTLE * spread + _ROUNDING * (total[7] + total[8] + total[9]) + _TINY
     p00 += heavy * before[0] * before[0] + little
     p11 += heavy * before[1] * before[1] + little
     p22 += heavy * before[2] * before[2] + little
