@@ -83,11 +83,22 @@ def test_turns_and_carrying_cost_nothing() -> None:
     assert 0.02 * np.cos(1.0) - 1e-5 <= found <= 0.02 * np.cos(0.5)
 
 
+def test_what_is_squeezed_aslant_comes_together() -> None:
+    flat, faces = _sheet()
+    aslant = np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0)
+    squeezed = flat - 0.8 * np.outer(flat @ aslant, aslant)
+    for on_the_way in (True, False):
+        found = kept(flat, squeezed, faces, len(flat), distance=0.02, least=1e-3, on_the_way=on_the_way)
+        assert found == pytest.approx(0.2 * 0.02, rel=1e-3)
+
+
 def test_a_point_alone_goes_with_all_others() -> None:
     """Its map is a number, wherever it is."""
     begin, faces = np.zeros((3, 3)), np.array([[0, 1, 2]])
     for on_the_way in (True, False):
-        assert kept(begin, begin + 1.0, faces, 3, distance=0.02, least=0.01, on_the_way=on_the_way) == pytest.approx(0.02)
+        assert kept(begin, begin + 1.0, faces, 3, distance=0.02, least=0.01, on_the_way=on_the_way) == pytest.approx(
+            0.02
+        )
         assert kept(begin, begin + np.eye(3), faces, 3, distance=0.02, least=0.01, on_the_way=on_the_way) == 0.0
 
 
@@ -168,6 +179,64 @@ def test_a_swinging_sheet_goes_the_same_way_and_is_looked_at_less(monkeypatch: p
     same, all_looks = _looks(monkeypatch, certain=False)
     assert np.array_equal(points, same)
     assert looks < 0.7 * all_looks
+
+
+def test_what_is_known_is_of_its_place() -> None:
+    flat, faces = _sheet(3)
+    both = np.concatenate([faces, faces + 9])
+
+    def apart(distance: float) -> Points:
+        return np.concatenate([flat, flat + [0.0, distance, 0.0]])
+
+    # Nothing is told of what candidates from where points were do not hold.
+    pairing = toolkit.Pairing(apart(0.0215), both, reach=0.01, gap=1e-3, movable=18)
+    assert not len(pairing.near(apart(0.0215)))
+    x = pairing.columns(apart(0.0175))
+    found = pairing._clear_within(x, pairing._candidates(x, 0.01), toolkit.KINDS["barrier"])
+    assert 0.0 < found <= 0.0175
+    # What was far apart elsewhere is no farther apart here than is said.
+    seen, rough = clear.Clear(both, 18), apart(0.012)
+    rough[9::2, 1] -= 0.011
+    seen.see(apart(0.05), 0.05)
+    assert not seen.stays(apart(0.012), rough, 1e-3, 0.01, 0.1)
+    seen.see(apart(0.012) * [1.0, 5.0, 1.0], 0.05)
+    assert seen.stays(apart(0.06), apart(0.059), 1e-3, 0.01, 0.1)
+
+
+def _stepped(random: Generator, x: Points, size: float) -> Points:
+    """Two sheets of nine points: each goes its way, is bent a little, and now and then all are carried far."""
+    moves = size * random.normal(size=(2, 1, 3)) * [0.3, 1.0, 0.3]
+    out = x + np.repeat(moves, 9, axis=0).reshape(18, 3) + 0.1 * size * random.normal(size=x.shape)
+    return _turned(out, 0.3 * random.normal()) + random.normal(size=3) if random.random() < 0.3 else out
+
+
+@pytest.mark.parametrize("plane", [False, True])
+def test_walks_find_what_looks_at_every_place_find(plane: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Near pairs and free shares of sheets that come and go, in any order, are those of surfaces that know nothing."""
+    random, (flat, faces), left_out, near = np.random.default_rng(3), _sheet(3), 0, 0
+    both, certain = np.concatenate([faces, faces + 9]), clear.kept
+    knobs = {"reach": 0.01, "gap": 1e-3, "movable": 18}
+    knobs |= {"planes": [(np.array([0.0, 1.0, 0.0]), np.array([0.0, -0.02, 0.0]))]} if plane else {}
+    for _ in range(12):
+        x = np.concatenate([flat, flat + [0.0, random.uniform(0.015, 0.06), 0.0]])
+        carried = toolkit.Pairing(x, both, **knobs)  # type: ignore[arg-type]
+        for _ in range(10):
+            fresh = toolkit.Pairing(x, both, **knobs)  # type: ignore[arg-type]
+            reach, end = random.choice([0.01, 0.01, 0.02]), _stepped(random, x, 10.0 ** random.uniform(-3.5, -2.0))
+            found = carried.near(x, reach)
+            left_out += carried._found is None
+            monkeypatch.setattr(clear, "kept", lambda *_, **__: 0.0)
+            same = fresh.near(x, reach)
+            assert found.closest() == pytest.approx(same.closest(), rel=1e-12)  # infinite if there is none
+            near += len(same) > 0
+            open_ = min(same.closest() - 1e-3, 0.01)
+            goes = fresh.free_share(x, end, open_)
+            monkeypatch.setattr(clear, "kept", certain)
+            assert carried.free_share(x, end, open_) == pytest.approx(goes, rel=1e-9)
+            x = x + 0.9 * goes * (end - x)
+            if goes == 0.0:
+                break
+    assert near > 10 and (plane or left_out > 10)
 
 
 def test_what_was_certain_does_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
