@@ -117,6 +117,11 @@ def _posed(context: bpy.types.Context, one: Wanted, when: str) -> np.ndarray:
                 f"the mesh of {one.thing.name!r} changes {when}: {len(mesh.vertices)} points and {len(mesh.loops)} "
                 "corners; try: switch off the modifier that adds or removes geometry"
             )
+        elif not np.array_equal(_corners(mesh)[one.shape.order], one.shape.corners):
+            raise Refusal(
+                f"the faces of {one.thing.name!r} change {when}; try: switch off the modifier that makes new faces, "
+                "or let Triangulate split quads in a fixed way"
+            )
         flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
         mesh.vertices.foreach_get("co", flat)
         return flat.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
@@ -125,9 +130,8 @@ def _posed(context: bpy.types.Context, one: Wanted, when: str) -> np.ndarray:
 
 
 def _shape(one: Wanted, mesh: bpy.types.Mesh, *, mirrored: bool) -> _Shape:
-    counts, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.loops), np.int32)
+    counts, corners = np.empty(len(mesh.polygons), np.int32), _corners(mesh)
     mesh.polygons.foreach_get("loop_total", counts)
-    mesh.loops.foreach_get("vertex_index", corners)
     order = np.arange(len(corners))
     if (
         mirrored
@@ -136,6 +140,13 @@ def _shape(one: Wanted, mesh: bpy.types.Mesh, *, mirrored: bool) -> _Shape:
         order = first + np.repeat(counts, counts) - 1 - (order - first)
     painted = [*_texture(mesh, order), *_materials(mesh), *(one.paint(one.thing, mesh) if one.paint else ())]
     return _Shape(len(mesh.vertices), counts, corners[order], order, tuple(painted))
+
+
+def _corners(mesh: bpy.types.Mesh) -> np.ndarray:
+    """(c,) the point of each corner."""
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    return corners
 
 
 def _texture(mesh: bpy.types.Mesh, order: np.ndarray) -> list[Painted]:

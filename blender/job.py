@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import bpy
@@ -44,7 +46,8 @@ def start(run: Run, title: str, request: Request | None = None) -> None:
         guide = request.guide
         current = Job(run, title, guide.name, guide.session_uid, bpy.data.filepath, request.painted)
     last = None
-    bpy.app.timers.register(tick, first_interval=PAUSE, persistent=True)
+    if not bpy.app.timers.is_registered(tick):  # a script that waited left the one before
+        bpy.app.timers.register(tick, first_interval=PAUSE, persistent=True)
 
 
 def refuse_another() -> None:
@@ -90,6 +93,13 @@ def _finish(job: Job, ended: Ended) -> None:
     global current, last
     ended = replace(ended, lines=tuple(named(line, job.painted) for line in ended.lines))
     current, last = None, ended
+    with _in_window():
+        _tell(job, ended)
+
+
+def _tell(job: Job, ended: Ended) -> None:
+    """To whoever waits for it: the take, and a sentence."""
+    global last
     if ended.folder is not None and job.guide:
         last = _shown(job, ended)
     level = {"done": "WARNING" if last.met is False else "INFO", "cancelled": "WARNING"}.get(last.how, "ERROR")
@@ -108,8 +118,6 @@ def _shown(job: Job, ended: Ended) -> Ended:
         bpy.ops.ed.undo_push(message="bunraku take")
     except Refusal as refusal:
         return Ended("failed", (str(refusal),), ended.folder)
-    except RuntimeError as error:  # what Blender's importer says
-        return Ended("failed", (f"{ended.folder}: cannot be shown ({str(error).strip()})",), ended.folder)
     return ended
 
 
@@ -118,7 +126,19 @@ def _guide(job: Job) -> bpy.types.Object | None:
     for one in bpy.data.objects:
         if one.session_uid == job.number:
             return one
-    return bpy.data.objects.get(job.guide) if bpy.data.filepath == job.blend else None
+    same = job.blend and bpy.data.filepath == job.blend  # of .blends that were never saved any may be open now
+    return bpy.data.objects.get(job.guide) if same else None
+
+
+@contextmanager
+def _in_window() -> Iterator[None]:
+    """A timer has no window, and Blender's importer and its undo refuse to work without one."""
+    windows = bpy.context.window_manager.windows
+    if bpy.context.window is not None or not windows:
+        yield
+        return
+    with bpy.context.temp_override(window=windows[0]):
+        yield
 
 
 def _report(level: str, text: str) -> None:

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from . import job
 from .bridge import Refusal, Run, installing, read_take, running
+from .bridge.install import in_the_making
 from .colouring import colour_by
 from .example import add_figure
 from .preferences import environment, interpreter, preferences
@@ -199,7 +200,7 @@ class BUNRAKU_OT_install(_Refusing, bpy.types.Operator):
             raise Refusal(f"where bunraku comes from is not said (got {source or 'nothing'}); try: its folder or wheel")
         environment().parent.mkdir(parents=True, exist_ok=True)
         words = installing(sys.executable, environment(), str(source))
-        job.start(Run(words, environment().parent), "the installation")
+        job.start(Run(words, environment().parent, scratch=in_the_making(environment())), "the installation")
         if self.wait and job.wait().how == "failed":
             raise Refusal("\n".join(job.last.lines))
         return {"FINISHED"}

@@ -76,8 +76,8 @@ class BUNRAKU_PT_takes(_Settings, bpy.types.Panel):
         """Which there are, and what of one is seen."""
         try:
             found = versions(takes_folder(context.scene), shot_names(guide).values())
-        except Refusal as refusal:
-            _lines(layout, str(refusal))
+        except (Refusal, OSError) as error:  # a folder that may not be looked into
+            _lines(layout, str(error))
             return
         shown = told.result.bunraku_result.take if told.result is not None else ""
         for name in found[:12]:
@@ -162,6 +162,7 @@ class BUNRAKU_PT_world(_Settings, bpy.types.Panel):
     """What it meets"""
 
     bl_label = "Contact and wind"
+    instruments = ("TRACK", "WRINKLE", "STEER")
 
     def settings(self, context, layout, guide, told) -> None:
         """Contact, obstacles, wind."""
@@ -172,7 +173,8 @@ class BUNRAKU_PT_world(_Settings, bpy.types.Panel):
             part.prop(told, name)
         if told.use_thickness:
             part.prop(told, "thickness")
-        layout.prop(told, "wind")
+        if told.instrument == "TRACK":
+            layout.prop(told, "wind")
 
 
 class BUNRAKU_PT_frames(_Settings, bpy.types.Panel):

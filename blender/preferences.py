@@ -60,7 +60,7 @@ def interpreter() -> str:
     """The Python to run bunraku with."""
     named = preferences().interpreter
     if named:
-        path = Path(bpy.path.abspath(named))
+        path = Path(bpy.path.abspath(named)).absolute()  # a link stays one: it says which environment is meant
         if not path.is_file():
             raise Refusal(f"{path}: there is no such Python; try: another one in the extension's preferences")
         return str(path)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import bpy
 
 from .air import WindRecord, wind_objects
-from .bridge import Desk, Refusal, Shared, Source, Space, StageMesh, prim_name, stage_text, toml_text
+from .bridge import Desk, Refusal, Shared, Source, Space, StageMesh, free_name, prim_name, stage_text, toml_text
 from .capture import Wanted, capture, resting
 from .painting import group_names
 from .scene import frame_range, scene_gravity, scene_space, shot_names, shots_folder, single, turned
@@ -77,20 +77,19 @@ def make_request(context: bpy.types.Context, thing: bpy.types.Object, *, way: st
         desk.write(folder / file, text)
         return Source(file, mesh.prim)
 
-    shared = Shared(
-        name, (frames[0], frames[-1]), scene_gravity(scene), told.substeps,
-        {mesh.name: put(mesh) for mesh in meshes[own:]}, air and air.wind(turned), told.contact,
-        single(told.friction), single(told.thickness) if told.use_thickness else None, told.preroll, told.film,
-        way == "QUICK",
-    )  # fmt: skip
     try:
+        shared = Shared(
+            name, (frames[0], frames[-1]), scene_gravity(scene), told.substeps, _apart(meshes[own:], put),
+            air and air.wind(turned), told.contact, single(told.friction),
+            single(told.thickness) if told.use_thickness else None, told.preroll, told.film, way == "QUICK",
+        )  # fmt: skip
         shared = shared.of_regions() if way == "REGIONS" else shared
-        tables = instrument.tables(meshes[:own], put, space, shared)
+        text = toml_text(instrument.tables(meshes[:own], put, space, shared))
     except Refusal:
         desk.undo()
         raise
     file = folder / f"{name}.toml"
-    desk.write(file, toml_text(tables))
+    desk.write(file, text)
     painted = group_names(thing) if told.instrument == "TRACK" and told.scale == "GROUPS" else []
     return Request(file, name, thing, desk, tuple(painted))
 
@@ -103,6 +102,14 @@ def _obstacles(told: Any, way: str) -> list[Wanted]:
     if not things:
         raise Refusal(f"the collection {told.obstacles.name!r} holds no other mesh to be an obstacle; try: another one")
     return [Wanted(one, prim_name(one.name), moving=False) for one in things]
+
+
+def _apart(meshes: Sequence[StageMesh], put: Put) -> dict[str, Source]:
+    """Each under a name of its own: 'Wall.001' and 'Wall 001' are one name to USD."""
+    found: dict[str, Source] = {}
+    for mesh in meshes:
+        found[free_name(mesh.name, found)] = put(mesh)
+    return found
 
 
 def _captured(

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from .bridge import Refusal, Take, prim_name
 from .capture import MATERIAL
 from .colouring import MODIFIER as COLOURS
 from .colouring import colour_by
-from .scene import shot_names
+from .scene import scene_space, shot_names
 
 CACHE = "bunraku take"
 """name of the modifier"""
@@ -24,9 +25,11 @@ def show_take(context: bpy.types.Context, guide: bpy.types.Object, take: Take) -
     """The guide's result, playing the take; made where there is none yet."""
     file, prim = _own_animation(guide, take)
     fresh = _imported(context, file, prim)
+    if take.unit is not None:
+        fresh.matrix_world = Matrix.Scale(take.unit / scene_space(context.scene).unit, 4) @ fresh.matrix_world
     shown = guide.bunraku.result
-    if shown is None or shown.name not in context.scene.objects or shown.type != "MESH":
-        shown = _placed(context, guide, fresh)
+    if shown is None or not shown.users_scene or shown.type != "MESH" or shown.bunraku_result.guide != guide:
+        shown = _placed(context, guide, fresh)  # a duplicate of a guide names the other's result
     else:
         _switched(shown, fresh)
     told = shown.bunraku_result
@@ -54,12 +57,17 @@ def _imported(context: bpy.types.Context, file: Path, prim: str) -> bpy.types.Ob
     }  # of later Blenders: points are as they are
     offered = bpy.ops.wm.usd_import.get_rna_type().properties.keys()
     before = set(bpy.data.objects)
-    with _selection_kept(context):
-        bpy.ops.wm.usd_import(
-            filepath=str(file), prim_path_mask=prim, import_materials=False, import_guide=True, import_cameras=False,
-            import_lights=False, set_frame_range=False, relative_path=False, import_subdiv=False,
-            import_visible_only=False, **{key: value for key, value in known.items() if key in offered},
-        )  # fmt: skip
+    try:
+        with _selection_kept(context):
+            bpy.ops.wm.usd_import(
+                filepath=str(file), prim_path_mask=prim, import_materials=False, import_guide=True,
+                import_cameras=False, import_lights=False, set_frame_range=False, relative_path=False,
+                import_subdiv=False, import_visible_only=False,
+                **{key: value for key, value in known.items() if key in offered},
+            )  # fmt: skip
+    except RuntimeError as error:
+        said = " ".join(str(error).split())
+        raise Refusal(f"{file}: Blender's importer cannot read it ({said}); try: another take") from error
     made = [one for one in bpy.data.objects if one not in before]
     found = [one for one in made if one.type == "MESH" and _cache_of(one) is not None]
     for one in made:

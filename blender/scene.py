@@ -18,7 +18,10 @@ def shots_folder(scene: bpy.types.Scene) -> Path:
     named = scene.bunraku.folder
     if named.startswith("//") and not bpy.data.filepath:
         raise Refusal("takes are kept beside the .blend, which is nowhere yet; try: save it first")
-    return Path(bpy.path.abspath(named)).resolve()
+    folder = Path(bpy.path.abspath(named))
+    if not folder.is_absolute():  # Blender's own folder is nobody's place for takes
+        raise Refusal(f"the folder of takes is nowhere (got {named!r}); try: a whole path, or // for beside the .blend")
+    return folder.resolve()
 
 
 def takes_folder(scene: bpy.types.Scene) -> Path:
@@ -42,13 +45,14 @@ def frame_range(scene: bpy.types.Scene, told: Any) -> range:
 
 def scene_space(scene: bpy.types.Scene) -> Space:
     """Frame rate and unit. Blender keeps both in single precision: 1.001 is meant where it says 1.00100005."""
-    render = scene.render
-    return Space(render.fps / single(render.fps_base), single(scene.unit_settings.scale_length))
+    render, units = scene.render, scene.unit_settings
+    unit = 1.0 if units.system == "NONE" else single(units.scale_length)  # as Blender itself takes it
+    return Space(render.fps / single(render.fps_base), unit)
 
 
 def scene_gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:
-    """[m/s²] in a shot's axes."""
-    return turned(np.array(scene.gravity)) if scene.use_gravity else (0.0, 0.0, 0.0)
+    """[m/s²] in a shot's axes: the number that Blender shows, which goes with the scene's unit."""
+    return turned(scene_space(scene).unit * np.array(scene.gravity)) if scene.use_gravity else (0.0, 0.0, 0.0)
 
 
 def single(value: float) -> float:

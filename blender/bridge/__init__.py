@@ -15,6 +15,7 @@ from .shot import Shared as Shared
 from .shot import Source as Source
 from .shot import Track as Track
 from .shot import Wind as Wind
+from .shot import free_name as free_name
 from .shot import named as named
 from .shot import shot_name as shot_name
 from .shot import track_tables as track_tables

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes an environment of its own and installs bunraku into it, telling what it does in JSON lines: run as a program.
 
+It is made beside the one of before, whose place it takes when bunraku starts in it: what is called off or fails
+harms nothing.
+
 python install.py ENVIRONMENT SOURCE
 """
 
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -17,11 +21,12 @@ from pathlib import Path
 def main(environment: Path, source: str) -> int:
     """Returns 0 when bunraku can be started there."""
     tell("stage", text="making the environment")
+    made = in_the_making(environment)
     try:
-        venv.create(environment, with_pip=True, clear=environment.exists())
+        venv.create(made, with_pip=True, clear=made.exists())
     except (OSError, subprocess.CalledProcessError) as error:
-        return _fail(f"{environment}: the environment cannot be made ({error})")
-    python = str(interpreter_of(environment))
+        return _fail(f"{made}: the environment cannot be made ({error})")
+    python = str(interpreter_of(made))
     tell("stage", text="installing bunraku")
     words = [python, "-m", "pip", "install", "--disable-pip-version-check", source]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -31,9 +36,20 @@ def main(environment: Path, source: str) -> int:
     version = subprocess.run([python, "-m", "bunraku", "--version"], capture_output=True, text=True, check=False)
     if version.returncode:
         return _fail(f"{source}: is installed and holds no bunraku that starts")
+    try:
+        if environment.exists():
+            shutil.rmtree(environment)
+        os.replace(made, environment)
+    except OSError as error:
+        return _fail(f"{environment}: cannot be replaced ({error.strerror or error}); try: end what runs in it")
     tell("done", exit_code=0, sentences=[f"{version.stdout.strip()} is installed"], folder=str(environment),
          direction_met=None)  # fmt: skip
     return 0
+
+
+def in_the_making(environment: Path) -> Path:
+    """Where it is until it is finished."""
+    return environment.with_name(f"{environment.name}.part")
 
 
 def interpreter_of(environment: Path) -> Path:

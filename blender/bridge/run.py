@@ -23,6 +23,8 @@ from .refusal import Refusal
 
 PATIENCE = 10.0  # [s] until a process that was asked to end is ended
 _VERSION = re.compile(r"v\d{3,}")
+_DONE = {"sentences", "folder", "direction_met"}
+"""what the last event of a finished run tells"""
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,13 @@ class Progress:
 class Run:
     """A process that tells in JSON lines what it does."""
 
-    def __init__(self, words: Sequence[str], folder: Path, desk: Desk | None = None) -> None:
-        """Start `words` in a folder; what `desk` wrote for it goes where it is called off."""
+    def __init__(
+        self, words: Sequence[str], folder: Path, desk: Desk | None = None, scratch: Path | None = None
+    ) -> None:
+        """Start `words` in a folder; what `desk` wrote for it goes where it is called off, `scratch` in any case."""
         self.progress = Progress()
         self.ended: Ended | None = None
-        self._desk = desk or Desk()
+        self._desk, self._scratch = desk or Desk(), scratch
         self._talk = Path(tempfile.mkdtemp(prefix="bunraku-blender-"))
         self._asked: float | None = None
         self._last: Mapping[str, Any] = {}
@@ -129,7 +133,8 @@ class Run:
             with suppress(ValueError):  # a library that prints is no event
                 fact = json.loads(line)
                 if isinstance(fact, dict) and "event" in fact:
-                    self._hear(fact)
+                    with suppress(LookupError, TypeError):  # another version's bunraku tells it otherwise
+                        self._hear(fact)
 
     def _hear(self, fact: Mapping[str, Any]) -> None:
         now, asked = self.progress, self._asked is not None
@@ -154,13 +159,13 @@ class Run:
         for file in self._files:
             file.close()
         folder, last = self.progress.folder, self._last
-        if last.get("event") == "done":  # it was faster than whoever called it off
+        if last.get("event") == "done" and _DONE <= last.keys():  # it was faster than whoever called it off
             self.ended = Ended("done", tuple(last["sentences"]), Path(last["folder"]), last["direction_met"])
         elif self._asked is not None:
             self._clear(folder)
             self.ended = Ended("cancelled", ("Cancelled; nothing is left of it.",))
         else:
-            lines = str(last["message"]).splitlines() if last else [self._crash(code)]
+            lines = str(last["message"]).splitlines() if last.get("message") else [self._crash(code)]
             stopped = code == 3 and folder is not None and (folder / "report.json").is_file()
             self.ended = Ended("failed", tuple(lines), folder if stopped else None)
         self._close()
@@ -190,7 +195,9 @@ class Run:
             file.close()
         with suppress(AttributeError):  # it did not get so far
             self._heard.close()
-        shutil.rmtree(self._talk, ignore_errors=True)
+        for folder in (self._talk, self._scratch):
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def running(interpreter: str, shot: Path, threads: int = 0) -> list[str]:
@@ -205,8 +212,9 @@ def installing(python: str, environment: Path, source: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Blender's, without what would lead another Python to Blender's packages."""
-    return {key: value for key, value in os.environ.items() if key not in ("PYTHONHOME", "PYTHONPATH")}
+    """Blender's, without what would lead another Python to Blender's packages, or to files beside the shot."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONHOME", "PYTHONPATH")}
+    return kept | {"PYTHONSAFEPATH": "1"}
 
 
 def _apart() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -91,7 +92,7 @@ class Shared:
         objects = {own: dict(object_table)}
         if "contact" in physics:  # without contact nothing stands in the way
             for name, source in self.obstacles.items():
-                objects[_free(name, objects)] = {"role": "obstacle", "source": source.table()}
+                objects[free_name(name, objects)] = {"role": "obstacle", "source": source.table()}
         output = {"folder": TAKES, "formats": ["usdc"], "drawn": ["force", "residual", "regions"], "preview": self.film}
         return {"shot": shot, "object": objects, "physics": physics, "output": output}
 
@@ -134,11 +135,13 @@ def named(sentence: str, regions: Sequence[str]) -> str:
 
 
 def shot_name(name: str) -> str:
-    """A name that folders of takes may have."""
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip(".-")[:100] or "_"
+    """A name that folders of takes may have; letters that they may not are told apart by a sum behind it."""
+    found = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip(".-")[:100] or "_"
+    return found if name.isascii() else f"{found[:90]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
+def free_name(name: str, taken: Mapping[str, Any]) -> str:
+    """The name, with a number behind it where it is taken."""
     count, free = 2, name
     while free in taken:
         free, count = f"{name}_{count}", count + 1

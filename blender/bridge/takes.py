@@ -27,6 +27,8 @@ class Take:
     sentences: tuple[str, ...]
     largest: Mapping[str, float]
     """"force" [N], "residual" [m] → the number with the lightest colour"""
+    unit: float | None = None
+    """[m] of its file's unit of length, where that is told"""
 
     @property
     def name(self) -> str:
@@ -76,4 +78,5 @@ def _take(folder: Path, report: Mapping[str, Any]) -> Take:
     ends = {"force": "force_N", "residual": "residual_m"}
     largest = {name: max(curves[key]) for name, key in ends.items() if curves.get(key)}
     told = tuple(str(one["text"] if isinstance(one, dict) else one) for one in report["sentences"])
-    return Take(folder, animations, report["outcome"] == "finished", told, largest)
+    unit = report.get("facts", {}).get("unit")
+    return Take(folder, animations, report["outcome"] == "finished", told, largest, unit)

@@ -19,7 +19,7 @@ def odd_object(folder: Path) -> dict[str, Any]:
     """Centimetres, a mirrored and stretched object under a parent that moves and turns, a modifier that adds geometry,
     a hexagon, a loose point, texture coordinates; every vertex is directed, so that the result must be the guide."""
     scene = sets.scene(folder, (10, 13), fps=30)
-    scene.unit_settings.scale_length = 0.01
+    scene.unit_settings.scale_length, scene.gravity = 0.01, (0.0, 0.0, -981.0)
     ring = [(30 * math.cos(k * math.pi / 3) + 40, 30 * math.sin(k * math.pi / 3), 0.0) for k in range(6)]
     points = [*ring, (70, 30, 20), (70, -30, 20), (40, 0, 90)]  # the last one is loose
     thing = sets.made("Odd.001", points, [(0, 1, 2, 3, 4, 5), (0, 5, 7), (1, 0, 6)])
@@ -42,9 +42,19 @@ def odd_object(folder: Path) -> dict[str, Any]:
     shown = thing.bunraku.result
     gaps = [float(np.abs(sets.points(shown, k) - sets.points(thing, k)).max()) for k in range(10, 14)]
     facts = json.loads(next((folder / "bunraku/takes").glob("*/v001/report.json")).read_text())["facts"]
+    there, moved = sets.points(shown, 11), float(np.abs(sets.points(shown, 13) - sets.points(shown, 10)).max())
+    scene.unit_settings.scale_length = 1.0
+    bpy.ops.bunraku.open_take(directory=str(folder / "bunraku/takes/Odd.001/v001"))
+    metres = float(np.abs(sets.points(shown, 11) - 0.01 * there).max())
+    scene.unit_settings.system = "NONE"  # which is Blender's metre, whatever the scale says
+    scene.unit_settings.scale_length = 0.01
+    bpy.ops.bunraku.open_take(directory=str(folder / "bunraku/takes/Odd.001/v001"))
+    none = float(np.abs(sets.points(shown, 11) - 0.01 * there).max())
+    shot = tomllib.loads((folder / "bunraku/Odd.001.toml").read_text())
     return {
-        "said": said, "gaps": gaps, "facts": facts, "span": float(np.ptp(sets.points(thing, 10), axis=0).max()),
-        "moved": float(np.abs(sets.points(shown, 13) - sets.points(shown, 10)).max()), "counts": _counts(shown),
+        "metres": [metres, none], "gravity": shot["physics"]["gravity"], "said": said, "gaps": gaps,
+        "facts": facts, "span": float(np.ptp(sets.points(thing, 10), axis=0).max()),
+        "moved": moved, "counts": _counts(shown),
         "normals": float((_normals(thing, flipped=True) * _normals(shown)).sum(axis=1).min()),
         "area": _area(thing), "uv": _uv(shown) == _uv(thing), "points": len(sets.points(shown)),
     }  # fmt: skip
@@ -168,6 +178,10 @@ def in_the_way(folder: Path) -> dict[str, Any]:
     group = bpy.data.collections.new("Set")
     scene.collection.children.link(group)
     group.objects.link(ball)
+    for k, name in enumerate(("Wall 1", "Wall.1")):  # one name to USD
+        wall = sets.sheet(name, squares=1, active=False)
+        wall.location.x = 3.0 + k
+        group.objects.link(wall)
     bpy.ops.object.effector_add(type="WIND", rotation=(math.pi / 2, 0, 0))  # its Z axis along −Y
     wind = bpy.context.active_object
     for frame, strength in ((1, 2.0), (6, 4.0)):

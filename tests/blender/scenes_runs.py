@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import zipfile
 from pathlib import Path
@@ -137,6 +138,23 @@ def refused(folder: Path) -> dict[str, Any]:
     build.frame_start, build.frame_duration = -2, 10
     found["changing"] = sets.run(flag)
     flag.modifiers.remove(build)
+    triangles = flag.modifiers.new("triangles", "TRIANGULATE")
+    triangles.quad_method = "SHORTEST_DIAGONAL"
+    flag.shape_key_add()
+    moved = flag.shape_key_add(name="moved")
+    moved.slider_min = -1.0
+    moved.data[6].co.x += 0.1
+    moved.data[6].co.y += 0.1
+    for frame, value in ((1, -1.0), (2, 1.0)):
+        moved.value = value
+        moved.keyframe_insert("value", frame=frame)
+    found["faces"] = sets.run(flag)
+    flag.modifiers.remove(triangles)
+    flag.shape_key_clear()
+    told_of = bpy.context.scene.bunraku
+    told_of.folder = ""
+    found["folder"] = sets.run(flag)
+    told_of.folder = "//bunraku"
     preferences.source = str(folder)
     found["offline"] = _install()
     found["objects"] = len(bpy.data.objects)
@@ -179,13 +197,37 @@ def meanwhile(folder: Path) -> dict[str, Any]:
     job = sets.job()
     bpy.ops.bunraku.run()
     flag.name = "Banner"
-    job.wait()
-    found: dict[str, Any] = {"renamed": flag.bunraku.result.bunraku_result.take}
+    job.current.run.wait()
+    with bpy.context.temp_override(window=None):  # as a timer has it
+        job.tick()
+    found: dict[str, Any] = {"renamed": flag.bunraku.result.bunraku_result.take, "lines": list(job.last.lines)}
     flag.name = "Flag"
     bpy.ops.bunraku.run()
     bpy.ops.wm.read_homefile(use_empty=True)
     ended = job.wait()
     return found | {"opened": list(ended.lines), "objects": len(bpy.data.objects), "folder": str(ended.folder)}
+
+
+def duplicated(folder: Path) -> dict[str, Any]:
+    """A duplicate of a guide is run, whose name has no letter that folders may have; and a take whose file is spoilt
+    is chosen."""
+    sets.scene(folder, (1, 2))
+    flag = sets.waved(sets.sheet())
+    flag.bunraku.levels = 0
+    sets.run(flag)
+    other = flag.copy()
+    other.name = "旗"
+    bpy.context.scene.collection.objects.link(other)
+    said = sets.run(other)
+    takes = [one.bunraku.result.bunraku_result.take for one in (flag, other)]
+    bad = shutil.copytree(folder / "bunraku/takes/Flag/v001", folder / "bunraku/takes/Flag/v007")
+    (bad / "Flag.usdc").write_text("nothing")
+    try:
+        bpy.ops.bunraku.open_take(directory=str(bad))
+        spoilt = ""
+    except RuntimeError as error:
+        spoilt = str(error)
+    return {"said": said, "takes": takes, "spoilt": spoilt, "objects": len(bpy.data.objects)}
 
 
 def installed(folder: Path) -> dict[str, Any]:

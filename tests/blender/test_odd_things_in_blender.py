@@ -20,6 +20,7 @@ def test_an_odd_object_comes_back_where_it_was(play: Play) -> None:
     assert found["span"] > 100.0 and found["moved"] > 10.0  # centimetres
     assert max(found["gaps"]) < 1e-4  # [cm]
     assert found["counts"] == [3, 3, 3, 3, 6, 6] and found["points"] == 18  # two of them loose
+    assert max(found["metres"]) < 1e-6 and found["gravity"] == [0.0, -9.81, 0.0]
     assert found["normals"] > 0.9999 and found["uv"]
     cotton = preset("cotton")
     assert found["facts"]["rate"] == 30.0
@@ -57,4 +58,5 @@ def test_obstacles_wind_and_a_mesh_of_its_own(play: Play) -> None:
     wind = shot["physics"]["wind"]
     np.testing.assert_allclose(wind["velocity"], [0.0, 0.0, 4.0], atol=1e-5)  # Blender's −Y is Z
     np.testing.assert_allclose(wind["gust"], [[k + 1, 0.5 + 0.1 * k] for k in range(6)], atol=1e-5)
-    assert [name.split("_")[0] for name in found["inputs"]] == ["Ball", "Fine", "Flag"]
+    assert [name.rsplit("_", 1)[0] for name in found["inputs"]] == ["Ball", "Fine", "Flag", "Wall_1", "Wall_1"]
+    assert {"Wall_1", "Wall_1_2"} < set(shot["object"])

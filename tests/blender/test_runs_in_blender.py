@@ -64,6 +64,8 @@ def test_what_cannot_work_is_said_in_a_sentence(play: Play) -> None:
     assert said["interpreter"].startswith("/nowhere/python: there is no such Python")
     assert "this Python has no bunraku" in said["without"]
     assert said["changing"].startswith("the mesh of 'Flag' changes on frame 2: ")
+    assert said["faces"].startswith("the faces of 'Flag' change on frame 2; try: ")
+    assert said["folder"].startswith("the folder of takes is nowhere (got '')")
     assert said["offline"].startswith("Blender is offline")
     assert found["objects"] == 1 and found["files"] == []
 
@@ -81,9 +83,17 @@ def test_quick_is_coarser_and_without_contact(play: Play) -> None:
 
 def test_a_run_finds_its_guide_by_whatever_name(play: Play) -> None:
     found = play("scenes_runs", "meanwhile")
-    assert found["renamed"] == "Flag/v001"
+    assert found["renamed"] == "Flag/v001" and "Direction met" in found["lines"][0]
     assert found["opened"][0] == f"The take is in {found['folder']}; its guide is not here any more."
     assert found["folder"].endswith("v002") and found["objects"] == 0
+
+
+def test_a_duplicate_has_takes_of_its_own(play: Play) -> None:
+    found = play("scenes_runs", "duplicated")
+    assert found["said"] == "" and found["objects"] == 4
+    first, second = found["takes"]
+    assert first == "Flag/v001" and second.endswith("/v001") and second != first and second != "_/v001"
+    assert "Flag.usdc: Blender's importer cannot read it" in found["spoilt"]
 
 
 def test_bunraku_is_installed_into_an_environment_of_its_own(play: Play) -> None:

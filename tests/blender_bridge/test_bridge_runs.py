@@ -8,10 +8,11 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from bridge import Desk, Refusal, Run, read_take, running, versions
+from bridge import Desk, Refusal, Run, install, read_take, running, versions
 
 START = {"event": "start", "shot": "a", "folder": "takes/a/v001", "count": 4, "done": 0, "solver": ""}
 FRAME = {"event": "frame", "frame": 1.0, "index": 0, "count": 4, "preroll": False, "eta_s": 3.5}
@@ -62,6 +63,45 @@ def test_what_physics_stopped_has_a_take_to_show(tmp_path: Path) -> None:
 def test_a_crash_is_a_sentence(tmp_path: Path, then: str, said: str) -> None:
     ended = talking(tmp_path, then=then).wait()
     assert ended.how == "failed" and said in ended.lines[0]
+
+
+def test_events_of_another_version_are_no_crash(tmp_path: Path) -> None:
+    ended = talking(tmp_path, {"event": "frame", "number": 3}, {"event": "done", "ok": True}).wait()
+    assert ended.how == "failed" and "ended with code 0 before its work was done" in ended.lines[0]
+
+
+def test_files_beside_the_shot_are_not_run(tmp_path: Path) -> None:
+    """A folder that came with somebody's .blend may hold a numpy.py."""
+    (tmp_path / "beside.py").write_text('print(\'{"event": "stage", "text": "run"}\')')
+    run = Run([sys.executable, "-m", "beside"], tmp_path)
+    assert "No module named beside" in run.wait().lines[0] and run.progress.text == "starting bunraku"
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_an_environment_is_replaced_by_one_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], code: int
+) -> None:
+    environment = tmp_path / "environment"
+    environment.mkdir()
+    (environment / "old").touch()
+
+    def make(folder: Path, **more: Any) -> None:
+        folder.mkdir()
+        (folder / "new").touch()
+
+    monkeypatch.setattr(install.venv, "create", make)
+    monkeypatch.setattr(install.subprocess, "run", lambda words, **more: CompletedProcess(words, code, "1.0", "no"))
+    assert install.main(environment, "there") == 2 * code
+    assert [one.name for one in environment.iterdir()] == (["old"] if code else ["new"])
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["event"] == ("error" if code else "done")
+
+
+def test_what_is_in_the_making_goes_where_it_is_called_off(tmp_path: Path) -> None:
+    (tmp_path / "environment.part").mkdir()
+    (tmp_path / "talk.py").write_text("import time; time.sleep(60)")
+    run = Run([sys.executable, str(tmp_path / "talk.py")], tmp_path, scratch=tmp_path / "environment.part")
+    run.cancel()
+    assert run.wait().how == "cancelled" and not (tmp_path / "environment.part").exists()
 
 
 def test_a_program_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -134,6 +174,7 @@ def finished(folder: Path, **more: Any) -> Path:
 def test_a_take_is_read(tmp_path: Path) -> None:
     take = read_take(finished(tmp_path / "takes/coat/v002"))
     assert take.animations == {"coat": (tmp_path / "takes/coat/v002/coat.usdc", "/coat")}
+    assert take.unit is None and read_take(finished(tmp_path / "b/v001", facts={"unit": 0.01})).unit == 0.01
     assert take.name == "coat/v002" and take.finished and take.largest == {"force": 3.0, "residual": 0.1}
 
 

@@ -111,6 +111,8 @@ def test_a_shot_with_everything_is_one_that_bunraku_takes(tmp_path: Path, quick:
 def test_names_that_files_take() -> None:
     assert [prim_name(one) for one in ("Coat.001", "3D", "Mäntel", "")] == ["Coat_001", "_3D", "M_ntel", "_"]
     assert [shot_name(one) for one in ("Coat.001", "..", "a/b", "x" * 200)] == ["Coat.001", "_", "a_b", "x" * 100]
+    letters = [shot_name(one) for one in ("旗", "鐘", "Mäntel", "ä" * 200)]
+    assert len(set(letters)) == 4 and letters[2].startswith("M_ntel_") and len(letters[3]) < 100
 
 
 def test_sentences_name_painted_regions() -> None:
