@@ -4,9 +4,9 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from .bridge.presets import SHELL_NUMBERS, SHELLS, SKIN_NUMBERS, SKINS, SOLID_NUMBERS, SOLIDS
+from .properties import BoolProperty, EnumProperty, FloatProperty
 from .scene import single
 
 

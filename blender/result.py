@@ -94,8 +94,12 @@ def _tidy(thing: bpy.types.Object, file: Path) -> None:
 
 
 def _beside(file: Path) -> str:
+    """From the .blend, so that both can be moved; also where the .blend was opened by way of a link."""
     if not bpy.data.filepath:
         return str(file)
+    here = Path(bpy.data.filepath).parent
+    if file.resolve().is_relative_to(here.resolve()):
+        return f"//{file.resolve().relative_to(here.resolve()).as_posix()}"
     try:
         return bpy.path.relpath(str(file))
     except ValueError:  # another drive

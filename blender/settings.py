@@ -2,16 +2,9 @@
 """Every setting, on the object that is directed; saved in the .blend."""
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)  # fmt: skip
 
 from .materials import ShellMaterial, SkinMaterial, SolidMaterial
+from .properties import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 INSTRUMENTS = (
     ("TRACK", "Track", "A thin shell obeys this animation at a scale and is free below it"),

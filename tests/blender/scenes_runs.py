@@ -230,6 +230,37 @@ def duplicated(folder: Path) -> dict[str, Any]:
     return {"said": said, "takes": takes, "spoilt": spoilt, "objects": len(bpy.data.objects)}
 
 
+def linked(folder: Path) -> dict[str, Any]:
+    """A guide from another .blend, as it is and as a library override that is kept; in a folder with spaces and letters
+    that was opened by way of a link."""
+    sets.scene(folder, (1, 2))
+    sets.waved(sets.sheet())
+    sets.save(folder)
+    (folder / "wirklich").mkdir()
+    (folder / "Mäntel 旗").symlink_to("wirklich")
+    file = str(folder / "Mäntel 旗/shot 1.blend")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.context.scene.frame_end = 2
+    with bpy.data.libraries.load(str(folder / "shot.blend"), link=True) as (_, chosen):
+        chosen.objects = ["Flag"]
+    flag = bpy.data.objects["Flag"]
+    bpy.context.scene.collection.objects.link(flag)
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    found = {"linked": sets.run(flag)}
+    own = flag.override_create(remap_local_usages=True)
+    own.bunraku.levels, own.bunraku.material.preset = 1, "denim"
+    found["said"] = sets.run(own)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=file)
+    own = bpy.data.objects["Flag", None]
+    shown = own.bunraku.result
+    return found | {
+        "levels": own.bunraku.levels, "preset": own.bunraku.material.preset,
+        "shown": shown is not None and shown.bunraku_result.take,
+        "files": [one.filepath for one in bpy.data.cache_files], "points": len(sets.points(shown, 2)) if shown else 0,
+    }  # fmt: skip
+
+
 def installed(folder: Path) -> dict[str, Any]:
     """Install, with Blender allowed online, from a wheel that only says its name; and a run of what that is."""
     wheel = folder / "bunraku-0.0.1-py3-none-any.whl"

@@ -96,6 +96,14 @@ def test_a_duplicate_has_takes_of_its_own(play: Play) -> None:
     assert "Flag.usdc: Blender's importer cannot read it" in found["spoilt"]
 
 
+def test_a_linked_guide_is_run_as_an_override(play: Play) -> None:
+    found = play("scenes_runs", "linked")
+    assert "is linked from another file; try: Object, Library Override, Make" in found["linked"]
+    assert found["said"] == "" and (found["levels"], found["preset"]) == (1, "denim")
+    assert found["shown"] == "Flag/v001" and found["files"] == ["//bunraku/takes/Flag/v001/Flag.usdc"]
+    assert found["points"] == 25 + 56
+
+
 def test_bunraku_is_installed_into_an_environment_of_its_own(play: Play) -> None:
     found = play("scenes_runs", "installed")
     assert "no bunraku is known yet" in found["none"] and "where bunraku comes from is not said" in found["nowhere"]
