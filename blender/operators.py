@@ -198,7 +198,10 @@ class BUNRAKU_OT_install(_Refusing, bpy.types.Operator):
         source = Path(bpy.path.abspath(preferences().source)).resolve() if preferences().source else None
         if source is None or not source.exists():
             raise Refusal(f"where bunraku comes from is not said (got {source or 'nothing'}); try: its folder or wheel")
-        environment().parent.mkdir(parents=True, exist_ok=True)
+        try:
+            environment().parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refusal(f"{environment().parent}: cannot be made ({error.strerror or error})") from error
         words = installing(sys.executable, environment(), str(source))
         job.start(Run(words, environment().parent, scratch=in_the_making(environment())), "the installation")
         if self.wait and job.wait().how == "failed":

@@ -29,6 +29,7 @@ from .bridge import (
     steer_tables,
     wrinkle_tables,
 )
+from .bridge.soft import three
 from .capture import Wanted
 from .hands import hands, shape_frames
 from .materials import material_table
@@ -127,7 +128,7 @@ class PlanRequest:
                 k = body.frames.index(frame)
                 velocity = _velocity(body, hand, k, space) if told.velocities else None
                 pivot = in_shot(body.rest[hand.vertices].mean(axis=0), space.unit)
-                keys.append((hand, Held(*_moves(hand, body, space.unit)[k], _three(pivot), velocity)))
+                keys.append((hand, Held(*_moves(hand, body, space.unit)[k], three(pivot), velocity)))
         if not keys:
             raise Refusal(
                 f"{self._thing.name!r} has no hook whose object is keyed in the shot's frames; "
@@ -166,9 +167,4 @@ def _velocity(body: StageMesh, hand: Hand, k: int, space: Space) -> tuple[float,
     """[m/s] Of the middle of the hooked points, from the frames before and after."""
     before, after = max(k - 1, 0), min(k + 1, len(body.frames) - 1)
     shift = body.points[after][hand.vertices].mean(axis=0) - body.points[before][hand.vertices].mean(axis=0)
-    return _three(in_shot(shift, space.unit) * space.rate / (after - before))
-
-
-def _three(vector: np.ndarray) -> tuple[float, float, float]:
-    x, y, z = vector
-    return round(float(x), 9), round(float(y), 9), round(float(z), 9)
+    return three(in_shot(shift, space.unit) * space.rate / (after - before))

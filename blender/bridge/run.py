@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -20,9 +19,9 @@ from typing import IO, Any
 
 from .desk import Desk
 from .refusal import Refusal
+from .takes import VERSION
 
 PATIENCE = 10.0  # [s] until a process that was asked to end is ended
-_VERSION = re.compile(r"v\d{3,}")
 _DONE = {"sentences", "folder", "direction_met"}
 """what the last event of a finished run tells"""
 
@@ -70,13 +69,14 @@ class Run:
         self.progress = Progress()
         self.ended: Ended | None = None
         self._desk, self._scratch = desk or Desk(), scratch
-        self._talk = Path(tempfile.mkdtemp(prefix="bunraku-blender-"))
+        self._talk: Path | None = None
         self._asked: float | None = None
         self._last: Mapping[str, Any] = {}
         self._half = b""
         self._files: list[IO[bytes]] = []
         self._program = words[0]
         try:
+            self._talk = Path(tempfile.mkdtemp(prefix="bunraku-blender-"))
             self._files = [open(self._talk / name, "wb") for name in ("out", "err")]
             self._heard = open(self._talk / "out", "rb")
             self._process = subprocess.Popen(
@@ -172,6 +172,7 @@ class Run:
 
     def _crash(self, code: int) -> str:
         """A sentence for a process that ended without one."""
+        assert self._talk is not None
         said = (self._talk / "err").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         if said and "No module named bunraku" in said[-1]:
             return f"{self._program}: this Python has no bunraku; try: another one in the preferences, or Install there"
@@ -180,7 +181,7 @@ class Run:
 
     def _clear(self, folder: Path | None) -> None:
         """Remove the take that was being made, and what was written for it."""
-        if folder is not None and _VERSION.fullmatch(folder.name):
+        if folder is not None and VERSION.fullmatch(folder.name):
             shutil.rmtree(folder, ignore_errors=True)
             latest = folder.parent / "latest"
             if latest.is_symlink() and not latest.exists():

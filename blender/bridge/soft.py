@@ -140,7 +140,7 @@ def rigid(rest: NDArray[np.floating], moved: NDArray[np.floating]) -> tuple[Vect
     q = -q if q[0] < 0.0 else q
     size = float(np.linalg.norm(q[1:]))
     turn = np.zeros(3) if size < 1e-9 else np.degrees(2.0 * np.arctan2(size, q[0])) * q[1:] / size
-    return _three(now - middle), _three(turn)
+    return three(now - middle), three(turn)
 
 
 def in_shot(points: NDArray[np.floating], unit: float) -> NDArray[np.floating]:
@@ -148,7 +148,8 @@ def in_shot(points: NDArray[np.floating], unit: float) -> NDArray[np.floating]:
     return unit * np.stack([points[..., 0], points[..., 2], -points[..., 1]], axis=-1)
 
 
-def _three(values: NDArray[np.floating]) -> Vector3:
+def three(values: NDArray[np.floating]) -> Vector3:
+    """To nine digits after the point, without a negative zero."""
     x, y, z = (round(float(value), 9) + 0.0 for value in values)
     return x, y, z
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from .refusal import Refusal
 
-_VERSION = re.compile(r"v\d{3,}")
+VERSION = re.compile(r"v\d{3,}")
+"""names of takes' folders"""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def versions(takes: Path, names: Iterable[str]) -> list[str]:
         for name in names
         if (takes / name).is_dir()
         for folder in (takes / name).iterdir()
-        if _VERSION.fullmatch(folder.name) and (folder / "report.json").is_file()
+        if VERSION.fullmatch(folder.name) and (folder / "report.json").is_file()
     ]
     found.sort(key=lambda one: ((one / "report.json").stat().st_mtime_ns, one.name), reverse=True)
     return [f"{one.parent.name}/{one.name}" for one in found]

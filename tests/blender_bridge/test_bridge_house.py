@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -55,6 +56,23 @@ def test_the_manifest_says_what_blender_asks_for() -> None:
 def test_files_stay_small() -> None:
     lengths = {one.name: len(one.read_text(encoding="utf-8").splitlines()) for one in EXTENSION.rglob("*.py")}
     assert {name: n for name, n in lengths.items() if n > 400} == {}
+
+
+def test_what_the_page_names_is_in_the_extension() -> None:
+    """What docs/blender.md sets in bold or italics in its ten steps and its words on installing is a label."""
+    page = (ROOT / "docs/blender.md").read_text(encoding="utf-8")
+    told = page[page.index("## Installing") : page.index("![The figure, its regions")]
+    texts = {
+        node.value.casefold()
+        for file in EXTENSION.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    named = {" ".join(one.split()) for pair in re.findall(r"\*\*([^*]+)\*\*|\*([^*]+)\*", told) for one in pair if one}
+    blenders = {"Add → Mesh → Walking Figure", "Edit → Preferences → Get Extensions", "Install from Disk"}
+    blenders |= {"Color: Attribute", "Figure bunraku"}
+    assert "Run" in named and blenders < named
+    assert {one for one in named - blenders if one.casefold() not in texts} == set()
 
 
 def test_materials_are_those_that_bunraku_has() -> None:

@@ -104,6 +104,18 @@ def test_what_is_in_the_making_goes_where_it_is_called_off(tmp_path: Path) -> No
     assert run.wait().how == "cancelled" and not (tmp_path / "environment.part").exists()
 
 
+def test_a_full_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**more: str) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("bridge.run.tempfile.mkdtemp", full)
+    desk = Desk()
+    desk.write(tmp_path / "shot.toml", "a")
+    with pytest.raises(Refusal, match="cannot be started"):
+        Run([sys.executable], tmp_path, desk)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_program_that_is_not_there_is_refused(tmp_path: Path) -> None:
     desk = Desk()
     desk.write(tmp_path / "in/shot.toml", "a")
