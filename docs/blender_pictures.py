@@ -43,7 +43,8 @@ def made() -> None:
     bpy.ops.bunraku.add_figure()
     bpy.ops.wm.save_as_mainfile(filepath=str(FILE))
     told = bpy.context.active_object.bunraku
-    told.levels, told.scale, told.count, told.rest, told.material.preset = 1, "COUNT", 80, "POSE", "vinyl"
+    told.levels, told.scale, told.count, told.rest, told.contact = 1, "COUNT", 80, "POSE", True
+    told.material.preset = "vinyl"
     bpy.ops.bunraku.run(way="REGIONS", wait=True)
     bpy.ops.bunraku.run(wait=True)
     bpy.ops.wm.save_mainfile()

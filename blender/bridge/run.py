@@ -177,7 +177,8 @@ class Run:
         if said and "No module named bunraku" in said[-1]:
             return f"{self._program}: this Python has no bunraku; try: another one in the preferences, or Install there"
         what = said[-1] if said else "it said nothing"
-        return f"{self._program}: ended with code {code} before its work was done ({what})"
+        remedy = "; try: another Python in the preferences" if self.progress == Progress() else ""
+        return f"{self._program}: ended with code {code} before its work was done ({what}){remedy}"
 
     def _clear(self, folder: Path | None) -> None:
         """Remove the take that was being made, and what was written for it."""

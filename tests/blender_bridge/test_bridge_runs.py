@@ -37,6 +37,11 @@ def test_a_run_is_heard(tmp_path: Path) -> None:
     assert run.progress.seconds_left == 3.5
 
 
+def test_a_crash_at_work_is_not_the_interpreters(tmp_path: Path) -> None:
+    ended = talking(tmp_path, {"event": "stage", "text": "reading"}, then="sys.exit('no memory')").wait()
+    assert ended.lines[0].endswith("ended with code 1 before its work was done (no memory)")
+
+
 def test_a_refusal_is_passed_on(tmp_path: Path) -> None:
     message = "a.toml: shot.frames: wrong\na.toml: x: unknown"
     ended = talking(tmp_path, {"event": "error", "exit_code": 2, "message": message}, then="sys.exit(2)").wait()
@@ -55,7 +60,10 @@ def test_what_physics_stopped_has_a_take_to_show(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("then", "said"),
     [
-        ("raise RuntimeError('no memory')", "ended with code 1 before its work was done (RuntimeError: no memory)"),
+        (
+            "raise RuntimeError('memory')",
+            "ended with code 1 before its work was done (RuntimeError: memory); try",
+        ),
         ("sys.exit('x: No module named bunraku')", "this Python has no bunraku"),
         ("", "ended with code 0 before its work was done (it said nothing)"),
     ],
