@@ -159,6 +159,36 @@ def _apart(guide: Any, shell: Any, parts: dict[str, np.ndarray], frame: int) -> 
     return float(np.linalg.norm(sets.averages(rest, faces, inside, away), axis=1).max())
 
 
+def from_caches(folder: Path) -> dict[str, Any]:
+    """Guides that Blender plays from a USD and from an Alembic file, and one that its cloth simulates; every vertex
+    is directed, so that the results must be the guides."""
+    sets.scene(folder, (1, 4))
+    flag = sets.waved(sets.sheet(squares=3, triangles=True))
+    flag.select_set(True)
+    usd, abc = str(folder / "flag.usdc"), str(folder / "flag.abc")
+    bpy.ops.wm.usd_export(filepath=usd, export_animation=True, selected_objects_only=True)
+    bpy.ops.wm.alembic_export(filepath=abc, start=1, end=4, selected=True, as_background_job=False)
+    bpy.data.objects.remove(flag)
+    found: dict[str, Any] = {}
+    for name, load, file in (("usd", bpy.ops.wm.usd_import, usd), ("abc", bpy.ops.wm.alembic_import, abc)):
+        before = set(bpy.data.objects)
+        load(filepath=file)
+        (thing,) = (one for one in bpy.data.objects if one not in before and one.type == "MESH")
+        found[name] = _followed(thing)
+    cloth = sets.sheet("Cloth", squares=3, triangles=True)
+    cloth.modifiers.new("cloth", "CLOTH")
+    return found | {"cloth": _followed(cloth)}
+
+
+def _followed(guide: Any) -> list[float]:
+    """[m] How far the result is from its guide at most, and how far that moves; frame by frame, as cloth needs it."""
+    there = [sets.points(guide, k) for k in range(1, 5)]
+    guide.bunraku.levels = 0
+    assert sets.run(guide) == ""
+    gaps = [float(np.abs(sets.points(guide.bunraku.result, k + 1) - there[k]).max()) for k in range(4)]
+    return [max(gaps), float(np.abs(there[3] - there[0]).max())]
+
+
 def in_the_way(folder: Path) -> dict[str, Any]:
     """A sheet that is free falls on a ball that comes up; a gusting wind field; a finer mesh of its own; a preroll."""
     scene = sets.scene(folder, (1, 6))

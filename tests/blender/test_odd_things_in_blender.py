@@ -44,6 +44,13 @@ def test_what_is_painted_is_a_region(play: Play, by: str) -> None:
     assert meant == 0.0 and other > 0.1 and order == ["MESH_SEQUENCE_CACHE", "NODES", "SOLIDIFY"]
 
 
+def test_guides_that_are_played_or_simulated_by_blender(play: Play) -> None:
+    found = play("scenes_odd", "from_caches")
+    assert set(found) == {"usd", "abc", "cloth"}
+    for gap, moved in found.values():
+        assert gap < 1e-6 and moved > 1e-2  # [m]
+
+
 def test_obstacles_wind_and_a_mesh_of_its_own(play: Play) -> None:
     found = play("scenes_odd", "in_the_way")
     assert found["said"] == "" and found["points"] == 121
