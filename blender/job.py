@@ -36,6 +36,8 @@ class Job:
 current: Job | None = None
 last: Ended | None = None
 """how the run before ended, for the panel"""
+last_title = ""
+"""what it was for: whatever is selected by then"""
 
 
 def start(run: Run, title: str, request: Request | None = None) -> None:
@@ -78,9 +80,9 @@ def wait() -> Ended:
 
 def refused(sentence: str) -> None:
     """Keep what could not be done for the panel."""
-    global last
+    global last, last_title
     if last is None or last.lines != tuple(sentence.splitlines()):
-        last = Ended("failed", tuple(sentence.splitlines()))
+        last, last_title = Ended("failed", tuple(sentence.splitlines())), ""
 
 
 def cancel() -> None:
@@ -90,9 +92,9 @@ def cancel() -> None:
 
 
 def _finish(job: Job, ended: Ended) -> None:
-    global current, last
+    global current, last, last_title
     ended = replace(ended, lines=tuple(named(line, job.painted) for line in ended.lines))
-    current, last = None, ended
+    current, last, last_title = None, ended, job.title
     with _in_window():
         _tell(job, ended)
 

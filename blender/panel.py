@@ -43,7 +43,7 @@ class BUNRAKU_PT_main(_Panel, bpy.types.Panel):
             row.operator("bunraku.run", text="Run", icon="PLAY").way = "FINAL"
             row.operator("bunraku.run", text="Quick", icon="MOD_TIME").way = "QUICK"
         if job.last is not None:
-            _ending(layout, job.last)
+            _ending(layout, job.last, job.last_title)
 
 
 class _Settings(_Panel):
@@ -264,8 +264,10 @@ def _progress(layout: bpy.types.UILayout, going: job.Job) -> None:
     layout.operator("bunraku.cancel", icon="X")
 
 
-def _ending(layout: bpy.types.UILayout, ended: job.Ended) -> None:
+def _ending(layout: bpy.types.UILayout, ended: job.Ended, title: str) -> None:
     box = layout.box()
+    if title:
+        box.label(text=title)
     icons = {"done": "CHECKMARK" if ended.met is not False else "ERROR", "failed": "ERROR", "cancelled": "INFO"}
     for k, line in enumerate(ended.lines):
         _lines(box, line, icons[ended.how] if k == 0 else "NONE")

@@ -95,6 +95,8 @@ def everything(folder: Path) -> dict[str, Any]:
     found["going"] = drawn(flag)
     job.wait()
     found["done"] = drawn(told.result)
+    found["another"] = drawn(sets.sheet("Another"))
+    bpy.context.view_layer.objects.active = flag
     told.scale, told.count = "COUNT", 9999
     sets.run(flag)
     found["failed"] = drawn(flag)

@@ -28,5 +28,6 @@ def test_the_panel_of_everything(play: Callable[..., dict[str, Any]]) -> None:
     )  # for regions, greyed out
     assert "[bunraku.show_take *]" in found["done"] and "[bunraku.run]" in found["done"]
     assert "Direction met on all 3 frames" in " ".join(found["done"])
+    assert "Another" in found["another"] and "Flag" in found["another"]  # whose end it is that is told
     assert "got 9999" in " ".join(found["failed"])
     assert "<interpreter>" in found["preferences"] and any("offline" in one for one in found["preferences"])
