@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from planned_bar import FOOT, LEAN, SKIN, planned, write_bar
 
-from bunraku import InputError
+from bunraku import Animation, InputError, TriMesh
 from bunraku.io import packed
-from bunraku.shots import painted_changes, read_shot
+from bunraku.shots import Shot, Sketch, painted_changes, read_shot
 from bunraku.shots.prepare import prepare
 
 Files = Callable[..., Path]
@@ -165,3 +165,25 @@ def test_regions_obey_or_do_not() -> None:
     )  # fmt: skip
     assert painted_changes(table, "x", ["lid"], obeyed=False)[-1][1]["method"] == "hierarchy"
     assert all(path != ("track",) for path, _ in painted_changes(table, "x", ["lid"]))
+
+
+def repainted(folder: Path, shot: Shot) -> dict[str, Any]:
+    """What is painted on the box as it is, as the page writes it."""
+    sketch = Sketch.of(shot, "box")
+    labels = painted(sketch.mesh.rest[:, 1] + sketch.prepared.origin[1])
+    (folder / "box.box.bkarrays").write_bytes(sketch.label_file(labels, "box.box.bkarrays"))
+    return {"file": "box.box.bkarrays", "names": ["lid", "belt"]}
+
+
+def test_labels_do_not_end_up_on_other_vertices(files: Files, guide: Animation, tmp_path: Path) -> None:
+    box = {"labels": repainted(tmp_path, read_shot(files())), "track": {"method": "painted"}}
+    before = prepare(read_shot(files(box=box))).functions
+    wider = Animation(guide.mesh.with_rest(1.1 * guide.mesh.rest), guide.times, 1.1 * guide.points)
+    after = prepare(read_shot(files(box=box, guide=wider))).functions
+    assert before is not None and after is not None
+    assert np.array_equal(before.toarray() > 0, after.toarray() > 0)
+    order = np.array([3, 0, 1, 2, 4, 5, 6, 7])
+    renumbered = TriMesh(guide.mesh.rest[order], np.argsort(order)[guide.mesh.faces])
+    other = Animation(renumbered, guide.times, guide.points[:, order])
+    with pytest.raises(InputError, match=r"object\.box\.labels\.file.*of another mesh .*with other neighbours"):
+        prepare(read_shot(files(box=box, guide=other)))

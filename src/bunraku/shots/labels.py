@@ -1,11 +1,13 @@
 """Regions painted on the page: names in the shot, their numbers by vertex in a file beside it.
 
 The file is of the page's own (`array_file.py`): `label` (n,) says of each vertex of the mesh that is simulated, or of a
-body's surface, which of the names it has, −1 where none. The artist's own files are not touched.
+body's surface, which of the names it has, −1 where none; beside it is said which vertices are neighbours there, so that
+numbers do not end up on the vertices of another mesh. The artist's own files are not touched.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +17,7 @@ from scipy import sparse
 from bunraku.contracts import InputError, Integers, Sparse, input_error
 from bunraku.direction.track import TestFunctions
 from bunraku.geometry import Attribute, Scope, TriMesh, along
-from bunraku.io import Outgoing, content_hash, read_arrays
+from bunraku.io import Outgoing, content_hash, packed, read_arrays
 
 from .findings import Place
 from .inputs import InputFile
@@ -25,7 +27,33 @@ LABEL = "label"
 """the array of the file"""
 NONE = -1
 """the label of what is in no region"""
+_MESH = "mesh"
+"""what the file says of the mesh it is of"""
 _WHAT = "the file of painted regions"
+_REMEDY = "the mesh they were painted on, or take labels out of the shot and paint again"
+
+
+def vertex_count(going: Outgoing) -> int:
+    """How many vertices the mesh has that a surface is written from."""
+    return int(going.vertex_of_point.max(initial=-1)) + 1
+
+
+def mesh_stamp(going: Outgoing) -> str:
+    """Another where vertices have other neighbours. Where they are, and in which order a file has its faces, may
+    change."""
+    counts, corners = going.surface.counts, going.surface.corners
+    last = np.cumsum(counts)[counts > 0] - 1
+    following = np.arange(1, len(corners) + 1)
+    following[last] = last + 1 - counts[counts > 0]
+    here = going.vertex_of_point[corners].astype(np.int64)
+    pairs = np.sort(np.stack([here, here[following]], axis=1), axis=1)
+    edges = np.unique(pairs[:, 0] * vertex_count(going) + pairs[:, 1])
+    return hashlib.sha256(edges.astype("<i8").tobytes()).hexdigest()
+
+
+def label_file(labels: Integers, going: Outgoing, where: str) -> bytes:
+    """The contents of a file of labels (n,) on the mesh that a surface is written from."""
+    return packed({LABEL: labels.astype(np.int32)}, {_MESH: mesh_stamp(going)}, where)
 
 
 def checked_labels(found: Any, count: int, names: int) -> Integers:
@@ -37,7 +65,7 @@ def checked_labels(found: Any, count: int, names: int) -> Integers:
     if len(given) != count:
         raise input_error(
             "the labels are of another mesh", where=LABEL, got=f"{len(given)} labels", allowed=f"{count}, one a vertex",
-            remedy="the mesh they were painted on (mesh.levels say), or paint again",
+            remedy=_REMEDY,
         )  # fmt: skip
     labels = given.astype(np.int64)
     outside = labels[(labels < -1) | (labels >= names)]
@@ -57,14 +85,20 @@ class Painted:
     """(n,) which of the names, −1 where none"""
 
     @staticmethod
-    def of(table: LabelsTable | None, count: int, place: Place) -> Painted | None:
-        """Those of a file, on a mesh of `count` vertices; None where there is none, or after a refusal at `place`, the
-        object's."""
+    def of(table: LabelsTable | None, going: Outgoing, place: Place) -> Painted | None:
+        """Those of a file, on the mesh that a surface is written from; None where there is none, or after a refusal at
+        `place`, the object's."""
         if table is None:
             return None
         try:
-            arrays, _ = read_arrays(table.file, _WHAT, "paint again, or leave labels out")
-            return Painted(table.names, checked_labels(arrays.get(LABEL), count, len(table.names)))
+            arrays, meta = read_arrays(table.file, _WHAT, "paint again, or leave labels out")
+            labels = checked_labels(arrays.get(LABEL), vertex_count(going), len(table.names))
+            if meta.get(_MESH, stamp := mesh_stamp(going)) != stamp:
+                raise input_error(
+                    "the labels are of another mesh", where=LABEL, got="as many vertices, with other neighbours",
+                    remedy=_REMEDY,
+                )  # fmt: skip
+            return Painted(table.names, labels)
         except InputError as error:
             return place.at("labels").at("file").pass_on(error)
 
@@ -96,7 +130,7 @@ class Painted:
 
 def marked(going: Outgoing, table: LabelsTable | None, place: Place) -> Outgoing:
     """A body's surface with what was painted on it; what does not fit is told to `place`, the object's."""
-    painted = Painted.of(table, int(going.vertex_of_point.max(initial=-1)) + 1, place)
+    painted = Painted.of(table, going, place)
     return going if painted is None else painted.marked(going, place)
 
 

@@ -179,7 +179,7 @@ def prepare_shell(shot: Shot) -> PreparedShell:
     _check_meshes(clip.mesh, shell, place)
     plain = Outgoing.of(clip, table.mesh.split)
     _check_place(plain, numbers, place)
-    painted = Painted.of(table.labels, shell.point_count, place)
+    painted = Painted.of(table.labels, plain, place)
     going = plain if painted is None else painted.marked(plain, place)
     tests = shell_tests(clip, hung, table, shell, prolongation, going, painted, place)
     blended = rest_shapes(table.rest, clip, shell, prolongation, place.at("rest"))

@@ -24,10 +24,12 @@ from bunraku.geometry import (
     vertex_areas,
     vertex_pieces,
 )
+from bunraku.io import Outgoing
 
 from .body_regions import region_of_body
+from .filling import Written
 from .findings import Place
-from .labels import NONE, Painted
+from .labels import NONE, Painted, label_file
 from .lists import region_vertices
 from .prepare import prepare
 from .prepare_shell import PreparedShell
@@ -80,8 +82,16 @@ class Sketch:
         return TriMesh(whole.rest[own], whole.faces[inside] - own.start)
 
     @property
+    def _written(self) -> Written:
+        return next(one for one in self.prepared.written if one.name == self.name)
+
+    @property
     def _own(self) -> slice:
-        return next(one.vertices for one in self.prepared.written if one.name == self.name)
+        return self._written.vertices
+
+    @property
+    def _going(self) -> Outgoing:
+        return self._written.going
 
     @property
     def table(self) -> Any:
@@ -128,8 +138,11 @@ class Sketch:
     def painted(self) -> Painted:
         """What is painted already; nothing, where nothing is."""
         place = Place("", self.prepared.shot.place.folder)
-        count = self.mesh.point_count
-        return Painted.of(self.table.labels, count, place) or Painted((), np.full(count, NONE))
+        return Painted.of(self.table.labels, self._going, place) or Painted((), np.full(self.mesh.point_count, NONE))
+
+    def label_file(self, labels: Integers, where: str) -> bytes:
+        """The contents of a file that says of its vertices which label each has."""
+        return label_file(labels, self._going, where)
 
     @property
     def obeyed(self) -> bool:
@@ -162,7 +175,7 @@ class Sketch:
         return tuple(found)
 
     def _vertices(self, name: str, place: Place) -> Integers:
-        going = self.painted.marked(self.prepared.written[0].going, Place("", place.folder))
+        going = self.painted.marked(self._going, Place("", place.folder))
         region = self.table.regions[name]
         if isinstance(region, RegionTable):
             return region_vertices(region, going, place)

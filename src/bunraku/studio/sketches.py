@@ -1,4 +1,4 @@
-"""PaintedLabels and posing: what is answered about objects of a shot before anything is run."""
+"""Painting and posing: what is answered about objects of a shot before anything is run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 
 from bunraku.contracts import BunrakuError, Integers
-from bunraku.io import packed
 from bunraku.shots import (
     EditedShot,
     Shot,
@@ -208,7 +207,7 @@ class Sketches:
         changes = painted_changes(
             shot.settings["object"][one.name], file.name, wanted.names, renamed=renamed, obeyed=wanted.obeyed
         )
-        data = packed({"label": labels.astype(np.int32)}, {}, file.name) if wanted.names else None
+        data = one.label_file(labels, file.name) if wanted.names else None
         within = [(("object", one.name, *path), value) for path, value in changes]
         return self._done(wanted, within, {one.name: data}, "")
 
