@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,14 @@ def test_a_table_that_says_nonsense_is_refused(
     table = {**paint(tmp_path, painted(height)), **change}
     with pytest.raises(InputError, match=said):
         prepare(read_shot(files(box={"labels": table, "track": {"method": "painted"}})))
+
+
+def test_a_file_that_speaks_of_arrays_larger_than_all_machines_is_damaged(files: Files, tmp_path: Path) -> None:
+    header = json.dumps({"arrays": [{"name": "label", "type": "<i4", "shape": [10**30]}], "meta": {}}).encode()
+    body = b"BKFRAME1" + len(header).to_bytes(8, "little") + header
+    (tmp_path / "x.bkarrays").write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(InputError, match=r"x\.bkarrays: the file of painted regions is damaged"):
+        prepare(read_shot(files(box={"labels": {"file": "x.bkarrays", "names": ["lid"]}})))
 
 
 def test_a_file_without_labels_is_refused(files: Files, tmp_path: Path, height: np.ndarray) -> None:

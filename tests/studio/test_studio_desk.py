@@ -216,7 +216,7 @@ def test_what_is_too_large_is_not_read(page: Page) -> None:
     "place",
     [
         {"type": "f8"}, {"offset": -8}, {"offset": 8}, {"shape": [3]}, {"shape": [-1]}, {"shape": [True]},
-        {"shape": ["1"]}, {"low": [0.0]}, {"shape": [2**40]}, {"offset": "0"},
+        {"shape": ["1"]}, {"low": [0.0]}, {"shape": [2**40]}, {"shape": [10**30]}, {"offset": 10**30}, {"offset": "0"},
     ],
 )  # fmt: skip
 def test_arrays_that_are_none_are_refused(page: Page, place: dict[str, Any]) -> None:

@@ -170,6 +170,9 @@ def test_messages_in_no_shape_are_refused(box: Page) -> None:
     assert "allowed: box" in box.client.ask("/sketch?object=bax").json["error"]
     assert box.client.ask("/sketch/frames?object=box&from=99").status == 400
     assert box.client.ask("/sketch/images?object=box&axis=0&tolerance=nan").status == 400
+    clusters = {"object": "box", "count": None, "compactness": 0.5, "seed": 0, "runs": []}
+    infinite = json.dumps({**clusters, "scale": "HERE"}).replace('"HERE"', "1e999").encode()
+    assert "scale is of the wrong kind" in box.client.ask("/sketch/clusters", "POST", infinite).json["error"]
     assert box.attempt([KEY]).status == 400  # no plan
     assert box.post("shape", object="box", revision=1, told={}).status == 400
 

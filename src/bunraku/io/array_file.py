@@ -28,6 +28,8 @@ _MAGIC = b"BKFRAME1"
 _DIGEST = 32
 _KINDS = "fiub"
 _LONGEST_HEADER = 1 << 26  # [bytes] that anyone would believe
+_NONSENSE = (ValueError, LookupError, TypeError, RecursionError, OverflowError)
+"""what comes of a header that `packed` does not make; counts beyond all machines overflow"""
 
 
 def packed(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str) -> bytes:
@@ -62,7 +64,7 @@ def read_arrays(path: Path, what: str = "the file", remedy: str = "") -> tuple[A
         raise _damaged(what, path, f"{len(data)} bytes", remedy)
     try:
         return _unpacked(data)
-    except (ValueError, LookupError, TypeError, RecursionError) as error:  # whole, and not what `packed` makes
+    except _NONSENSE as error:  # whole, and not what `packed` makes
         raise _damaged(what, path, str(error), remedy) from None
 
 
@@ -91,7 +93,7 @@ def read_some_arrays(path: Path, wanted: Collection[str], what: str = "the file"
         raise missing(path) from None
     except OSError as error:
         raise unreadable(path, error) from error
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except _NONSENSE as error:
         raise _damaged(what, path, str(error), remedy) from None
 
 
@@ -102,7 +104,7 @@ def is_complete(path: Path) -> bool:
             entries = _entries(stream)
             size = stream.tell() + sum(math.prod(shape) * kind.itemsize for _, kind, shape in entries) + _DIGEST
         return path.stat().st_size == size
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, *_NONSENSE):
         return False
 
 

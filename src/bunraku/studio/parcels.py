@@ -69,7 +69,7 @@ def unpacked(data: bytes) -> dict[str, NDArray[Any]]:
         header, begin = json.loads(data[8 : 8 + length]), -(-(8 + length) // _ALIGNED) * _ALIGNED
         (entry,) = header["entries"]
         return {str(one["name"]): _array(data, begin, one) for one in entry["arrays"]}
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError, OverflowError) as error:
         raise Refusal(400, f"the arrays cannot be read: {str(error)[:120] or type(error).__name__}") from None
 
 

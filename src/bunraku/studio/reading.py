@@ -71,8 +71,8 @@ def _record(kind: Any, value: Any, where: str) -> Any:
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is float:  # 1e999 is JSON, and infinite
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and is_plain(value)
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, kind)
