@@ -123,6 +123,28 @@ def test_arrays_beside_the_shot_go_with_its_steps(shot: EditedShot, path: Path) 
         shot.edit(7, [], files={"../coat": b"six"})
 
 
+def test_what_somebody_writes_while_an_edit_is_looked_at_is_kept(shot: EditedShot, path: Path) -> None:
+    theirs = TEXT.replace("cotton", "denim")
+    with pytest.raises(Superseded, match="outside of this page"):
+        shot.edit(1, [(STRENGTH, 0.5)], files={"coat": b"one"}, check=lambda found: path.write_text(theirs) and None)
+    assert path.read_text() == theirs and not shot.arrays_path("coat").exists()
+    assert shot.look() == 2 and not shot.can_undo
+    shot.edit(2, [(STRENGTH, 0.5)])
+    assert path.read_text() == theirs + "track = { strength = 0.5 }\n"
+
+
+def test_arrays_of_a_link_are_where_its_shot_looks_for_them(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    link = tmp_path / "mine" / "again.toml"
+    path.write_text(TEXT.replace("guide.usda", str(tmp_path / "guide.usda")))
+    link.symlink_to(path)
+    shot = EditedShot(link)
+    labels = {"file": shot.arrays_path("box").name, "names": ["lid"]}
+    shot.edit(1, [(("object", "box", "labels"), labels)], files={"box": b"one"})
+    assert (tmp_path / "mine" / "again.box.bkarrays").read_bytes() == b"one"
+    assert link.is_symlink()
+
+
 def test_the_file_keeps_its_mark_its_mode_and_its_link(path: Path, tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
     path.chmod(0o640)

@@ -151,7 +151,7 @@ class EditedShot:
             raise input_error(
                 "arrays need a short name", got=name[:80], allowed="up to 60 letters, digits, '_' and '-'"
             )
-        return self.path.with_name(f"{self.path.stem}.{name}{ARRAYS}")
+        return self.source.absolute().with_name(f"{self.source.stem}.{name}{ARRAYS}")  # as the shot finds its files
 
     def newest_takes(self) -> list[ReviewedTake]:
         """The newest take of the shot, or of each stage, where there is one that can be looked at."""
@@ -176,8 +176,10 @@ class EditedShot:
     def _check(self, revision: int) -> None:
         newest = self.look()
         if revision != newest:
-            who = "in another window" if self.by else "outside of this page"
-            raise Superseded(f"{self.name}: was changed {who} meanwhile, and is shown anew; try: again")
+            raise self._superseded("in another window" if self.by else "outside of this page")
+
+    def _superseded(self, who: str = "outside of this page") -> Superseded:
+        return Superseded(f"{self.name}: was changed {who} meanwhile, and is shown anew; try: again")
 
     def _note(self, step: _Step) -> None:
         last = self._undo[-1] if self._undo else None
@@ -234,6 +236,8 @@ class EditedShot:
             found = shot_or_stages_of(settings, self.source)
             if check is not None:
                 check(found)
+            if _stamp(self.path) != self._stamp:  # a check may take seconds
+                raise self._superseded()
             if text != self.text:
                 self._write_text(text)
         except BaseException:

@@ -48,7 +48,7 @@ class Runs:
             self._listener = threading.Thread(target=self._listen, args=(process,), daemon=True)
             self._listener.start()
         assert process.stdin is not None
-        with suppress(OSError):  # it ended at once, which is told
+        with suppress(OSError, ValueError):  # it ended at once, or was cancelled before it was told, which is told
             process.stdin.write(json.dumps({"text": text, "source": str(source), "threads": self._threads}) + "\n")
             process.stdin.flush()
 
