@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -94,3 +95,13 @@ def test_frames_taken_over_are_those_of_a_whole_run(tmp_path: Path) -> None:
     frames = [sorted((folder / "frames").iterdir()) for folder in (quick, whole)]
     assert len(frames[0]) == 7 and [one.read_bytes() for one in frames[0]] == [one.read_bytes() for one in frames[1]]
     assert (quick / "box.usdc").read_bytes() == (whole / "box.usdc").read_bytes()
+
+
+def test_frames_made_under_other_circumstances_are_not_taken_over(tmp_path: Path) -> None:
+    first = run_shot(read_shot(shot(tmp_path, *keyed(0.9))), threads=1).folder
+    path = first / "provenance.json"
+    change = {"done": 2, "differences": ["threads was 1, is 2"], "made": "2026-01-01T00:00:00+00:00"}
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "resumed": [change]}), encoding="utf-8")
+    events: list[Any] = []
+    run_shot(read_shot(shot(tmp_path, *keyed(0.5))), threads=1, reuse=True, progress=events.append)
+    assert [one.text for one in events if isinstance(one, Remarked)][0].startswith("frames up to 2 are those of v001")

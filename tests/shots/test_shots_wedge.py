@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +96,14 @@ def test_a_take_of_another_version_does_not_stand_for_one(wedge: Wedge):
     first = wedge.run(LEVELS)
     path = first.entries[0].folder / "provenance.json"
     origin = json.loads(path.read_text())
-    origin["versions"]["bunraku"] = "0.0.1"
-    path.write_text(json.dumps(origin))
-    crew = InlineCrew()
-    wedge.run(LEVELS, crew=crew)
-    assert crew.made == ["c001"]
+    older = {**origin, "versions": {**origin["versions"], "bunraku": "0.0.1"}}
+    change = {"done": 3, "differences": ["versions.bunraku was 0.0.1, is 0.0.2"], "made": "2026-01-01T00:00:00+00:00"}
+    for made_by in (older, {**origin, "resumed": [change]}):
+        path.write_text(json.dumps(made_by))
+        crew = InlineCrew()
+        wedge.run(LEVELS, crew=crew)
+        assert crew.made == ["c001"]
+        shutil.rmtree(wedge.path.parent / "takes" / "box" / "wedge_v002")
 
 
 def test_two_names_for_one_shot_are_one_take(wedge: Wedge, tmp_path: Path):

@@ -45,18 +45,20 @@ def take_over(
 
 
 def _equal(other: TakeFolder, prepared: Prepared, digests: Sequence[str] | None, threads: int | None) -> int:
-    """How many frames of another take, from the first, are made of the same."""
+    """How many frames of another take, from the first, are made of the same: none that it made when it was resumed
+    under other circumstances than it was begun."""
     try:
         origin = other.read_provenance()
         now = circumstances(threads)
         if differences({name: origin.get(name) for name in now}, now):
             return 0
-        old, there = origin["facts"].get(DIGESTS), last_good(other.cache()) + 1
+        elsewhere = [int(one["done"]) for one in origin["resumed"] if one["differences"]]
+        old, there = origin["facts"].get(DIGESTS), min([last_good(other.cache()) + 1, *elsewhere])
         if digests is None:
             until = same_until(spelled_out(origin["settings"]), spelled_out(settings(prepared)))
             return int(np.count_nonzero(prepared.numbers[:there] <= until))
         if not isinstance(old, list):
             return 0
-    except (BunrakuError, OSError):  # a damaged take has nothing to give
+    except (BunrakuError, OSError, LookupError, TypeError, ValueError):  # a damaged take has nothing to give
         return 0
     return same_frames(old[:there], digests)

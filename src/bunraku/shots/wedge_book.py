@@ -155,11 +155,16 @@ def finished_takes(folder: Path) -> dict[str, Path]:
     for path in places:
         take = TakeFolder(path)
         if take.begun and take.finished:
-            with suppress(InputError):  # of a damaged take nothing is known
+            with suppress(InputError, LookupError, TypeError, AttributeError):  # of a damaged take nothing is known
                 origin = take.read_provenance()
-                if origin["versions"].get("bunraku") == __version__:
+                if origin["versions"].get("bunraku") == __version__ and not _had_another_version(origin):
                     found.setdefault(key_of(spelled_out(origin["settings"])), path)
     return found
+
+
+def _had_another_version(origin: Mapping[str, Any]) -> bool:
+    """Whether a take was carried on by another version than had begun it."""
+    return any(text.startswith("versions.bunraku ") for one in origin["resumed"] for text in one["differences"])
 
 
 def find_wedge_takes(folder: Path) -> list[Path]:
