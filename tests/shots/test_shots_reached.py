@@ -104,4 +104,5 @@ def test_frames_made_under_other_circumstances_are_not_taken_over(tmp_path: Path
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "resumed": [change]}), encoding="utf-8")
     events: list[Any] = []
     run_shot(read_shot(shot(tmp_path, *keyed(0.5))), threads=1, reuse=True, progress=events.append)
-    assert [one.text for one in events if isinstance(one, Remarked)][0].startswith("frames up to 2 are those of v001")
+    (remark,) = [one.text for one in events if isinstance(one, Remarked)]
+    assert remark.startswith("frames up to 2 are those of v001")
