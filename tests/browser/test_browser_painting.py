@@ -145,6 +145,26 @@ def test_both_sides_pieces_and_merging(studio: Studio, shot: Path) -> None:
     assert shot.read_bytes() == before
 
 
+def test_a_stroke_on_what_another_window_has_changed_overwrites_nothing(tab: Tab, direct: Direct, shot: Path) -> None:
+    address = direct(shot).address
+    one, two = (tab().direct(address, "Paint") for _ in range(2))
+    held: list[Any] = []
+    two.page.route("**/sketch?*", lambda route: held.append(route))  # its server is slow
+    look(one, "From the front (Z)")
+    look(two, "From the front (Z)")
+    stroke(one)
+    theirs = labels(shot)
+    two.until("bunraku.revision === 2")
+    two.drag((0.5, 0.4), (0.5, 0.6))
+    for route in held:
+        route.continue_()
+    two.page.unroute("**/sketch?*")
+    two.page.get_by_text("not written: the regions were changed elsewhere").wait_for()
+    assert np.array_equal(labels(shot), theirs) and regions(two) == regions(one)
+    written(two, lambda: two.drag((0.5, 0.4), (0.5, 0.6)))
+    assert int((labels(shot) == 0).sum()) > int((theirs == 0).sum()) and labels(shot)[theirs == 0].max() == 0
+
+
 def test_sixty_thousand_triangles_paint_fluently(
     tab: Tab, direct: Direct, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,6 +76,7 @@ export class Brush implements Tool {
   drag(event: PointerEvent, at: Place): void {
     this.showRing(at);
     if (this.last === null || this.mode === "fill" || this.mode === "choose") return;
+    if (this.sketch.painting?.open !== true) return; // another window has painted meanwhile, and that is shown
     if (this.since === 0) this.since = event.timeStamp;
     const passed = event.getCoalescedEvents?.() ?? [];
     const box = this.canvas.getBoundingClientRect();

@@ -218,7 +218,8 @@ export class KeysPage {
     if (sheet === null || desk.object === null) return;
     await sketch.calm();
     const changes = [{ path: [...desk.object, list], value: value.length > 0 ? value : null }];
-    const edited = await desk.change((revision) => api.editObject({ revision, object: sheet.object, changes, about, gesture: "", tab: desk.tab }));
+    const { revision } = sheet; // whose keys these are, which the shot may have left behind
+    const edited = await desk.change(() => api.editObject({ revision, object: sheet.object, changes, about, gesture: "", tab: desk.tab }));
     if (edited === null) sketch.refresh();
   }
 

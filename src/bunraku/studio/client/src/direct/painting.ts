@@ -77,6 +77,11 @@ export class Painting {
     return this.undone.at(-1)?.about ?? "";
   }
 
+  /** Whether a stroke is under way. */
+  get open(): boolean {
+    return this.stroke !== null;
+  }
+
   begin(about: string): void {
     this.end();
     this.stroke = { about, before: new Map(), names: [...this.names] };

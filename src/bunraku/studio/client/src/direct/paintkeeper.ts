@@ -1,4 +1,5 @@
-/** Writes what is painted: one message at a time, and of those that wait only the newest. */
+/** Writes what is painted: one message at a time, and of those that wait only the newest. Nothing is written over that
+ * another window has painted meanwhile. */
 
 import * as api from "../api";
 import type { Sketch } from "./sketch";
@@ -33,14 +34,22 @@ export class PaintKeeper {
 
   private async write(about: string, obeyed: boolean | null): Promise<void> {
     const { sketch } = this;
+    const meant = sketch.painting;
+    await sketch.settled();
     const { painting, sheet } = sketch;
     if (painting === null || sheet === null) return;
+    if (painting !== meant) {
+      this.refused = true;
+      this.state = "not written: the regions were changed elsewhere, and are shown anew";
+      return;
+    }
     const { names, runs } = painting.toWrite;
     const there = painting.names.map((name, k) => ((painting.count[k] ?? 0) > 0 ? name : null));
     const { renamed } = painting;
     const begun = performance.now();
     sketch.holding = true;
-    const edited = await sketch.desk.change((revision) =>
+    const { revision } = sheet; // what was painted on, which the shot may have left behind
+    const edited = await sketch.desk.change(() =>
       api.paint({ revision, object: sheet.object, names, runs, renamed, obeyed, about, tab: sketch.desk.tab }));
     this.refused = edited === null;
     if (edited === null) {
