@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from studio_client import PAGE, Answer, Client, write_shot
 
+from bunraku.io import packed
 from bunraku.shots import EditedShot, open_take, read_shot
 from bunraku.studio import StudioServer, serving
 from bunraku.studio.parcels import Piece, parcel
@@ -161,6 +162,13 @@ def test_arrays_are_kept_beside_the_shot_and_come_back(page: Page, shot: Path) -
 
 
 GOOD = {"revision": 1, "changes": [], "files": [], "about": "", "gesture": "", "tab": ""}
+
+
+def test_arrays_of_somebody_else_are_a_sentence(page: Page, shot: Path) -> None:
+    shot.with_name("box.coat.bkarrays").write_bytes(packed({"weight": np.zeros(2)}, {}, "coat"))
+    got = page.client.ask("/shot/arrays?name=coat")
+    assert got.status == 400 and "no page has written (got float64)" in got.json["error"]
+    assert page.client.ask("/shot/arrays?name=../box").status == 400
 
 
 def with_change(value: str) -> bytes:

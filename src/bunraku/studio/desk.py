@@ -17,7 +17,7 @@ from bunraku.shots import Knob as TurnedKnob
 
 from .gate import Refusal, number
 from .messages import ArraysKept, Cancelled, Edit, Edited, Knob, RunWanted, ShotNews, ShotObject, ShotSheet, Step
-from .parcels import Piece, parcel, unpacked
+from .parcels import Piece, can_be_sent, parcel, unpacked
 from .reading import MOST_BYTES, read_message
 from .replies import Reply, Route, Waiting, route, told
 from .runs import Runs
@@ -143,6 +143,8 @@ class Desk:
         if not path.is_file():
             raise Refusal(404, f"{path.name}: there is no such file")
         arrays, _ = read_arrays(path)
+        if strange := [str(one.dtype) for one in arrays.values() if not can_be_sent(one)]:
+            raise Refusal(400, f"{path.name}: holds numbers that no page has written (got {strange[0]})")
         pieces = {name: Piece(array) for name, array in arrays.items()}
         return Reply(parcel([(None, pieces)]), "application/octet-stream")
 

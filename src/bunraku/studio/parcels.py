@@ -30,6 +30,11 @@ class Piece:
     high: tuple[float, ...] | None = None
 
 
+def can_be_sent(array: NDArray[Any]) -> bool:
+    """Whether it is of one of the types of messages.py."""
+    return array.dtype.newbyteorder("<").str[1:] in _TYPES
+
+
 def shares(values: NDArray[Any], shift: NDArray[Any] | None = None) -> Piece:
     """Values (n,) or (n, c) as 16-bit shares of the range of each column; `shift` (c,) is added to all."""
     table = np.asarray(values, dtype=np.float64)
