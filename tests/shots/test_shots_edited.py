@@ -125,8 +125,12 @@ def test_arrays_beside_the_shot_go_with_its_steps(shot: EditedShot, path: Path) 
 
 def test_what_somebody_writes_while_an_edit_is_looked_at_is_kept(shot: EditedShot, path: Path) -> None:
     theirs = TEXT.replace("cotton", "denim")
+
+    def saved_meanwhile(found: object) -> None:
+        path.write_text(theirs)
+
     with pytest.raises(Superseded, match="outside of this page"):
-        shot.edit(1, [(STRENGTH, 0.5)], files={"coat": b"one"}, check=lambda found: path.write_text(theirs) and None)
+        shot.edit(1, [(STRENGTH, 0.5)], files={"coat": b"one"}, check=saved_meanwhile)
     assert path.read_text() == theirs and not shot.arrays_path("coat").exists()
     assert shot.look() == 2 and not shot.can_undo
     shot.edit(2, [(STRENGTH, 0.5)])

@@ -156,3 +156,33 @@ def test_any_change_is_what_was_meant_or_is_refused(changes: list[tuple[tuple[st
 def test_what_no_shot_can_hold_is_no_value(value: Any) -> None:
     assert not is_plain(value)
     assert is_plain([1, 2.5, "x", True, {"a": []}])
+
+
+POSED = """\
+[object.bar.track] # how it is directed
+method = "clusters" # for now
+count = 9
+strength = 1_0.5e-1 # of the guide
+
+[[object.bar.keys]] # the nod
+frame = 13 # on the beat
+move = [0.10, 0.0, 0.0]
+
+[[object.bar.keys]] # the bow
+frame = 20
+"""
+
+
+def test_of_what_is_told_whole_only_what_differs_is_written() -> None:
+    nod, bow = {"frame": 13, "move": [0.1, 0, 0]}, {"frame": 20}
+    keys = ("object", "bar", "keys")
+    assert edited(POSED, [(keys, [nod, bow])]) == POSED
+    moved = [{**nod, "move": [0.2, 0.0, 0.0]}, bow]
+    assert edited(POSED, [(keys, moved)]) == POSED.replace("[0.10, 0.0, 0.0]", "[0.2, 0.0, 0.0]")
+    assert edited(POSED, [(keys, [nod])]) == POSED[: POSED.index("[[object.bar.keys]] # the bow")]
+    longer = edited(POSED, [(keys, [nod, bow, {"frame": 24}])])
+    assert longer == POSED + "\n[[object.bar.keys]]\nframe = 24\n"
+    swapped = edited(POSED, [(keys, [bow, nod])])  # no remark beside another key than it was made for
+    assert "# the nod" not in swapped and tomllib.loads(swapped)["object"]["bar"]["keys"] == [bow, nod]
+    track = edited(POSED, [(("object", "bar", "track"), {"method": "painted", "strength": 1.05})])
+    assert track == POSED.replace('"clusters"', '"painted"').replace("count = 9\n", "")

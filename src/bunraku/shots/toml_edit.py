@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 import math
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -24,6 +24,8 @@ KeyPath = tuple[str | int, ...]
 """of a key: names of tables, and places in lists of tables from 0"""
 Opened = Callable[[KeyPath, Any], Mapping[str, Any]]
 """the table that stands for a value that is short for one: 'cotton' for { preset = 'cotton' }; {} for None"""
+Told = Callable[[Any, KeyPath, Any], Iterator[tuple[KeyPath, Any]]]
+"""the changes that are written for one that is told, of what stands there"""
 _LONG = 100  # letters of a list that stays on a line
 
 
@@ -35,16 +37,27 @@ def nothing_short(path: KeyPath, value: Any) -> Mapping[str, Any]:
 
 
 def edited(text: str, changes: Sequence[tuple[KeyPath, Any]], opened: Opened = nothing_short) -> str:
-    """The text with keys changed one after another; None removes one. Refused where a path leads nowhere."""
+    """The text with keys changed one after another; None removes one. Refused where a path leads nowhere.
+
+    Of tables and lists of tables that are told whole only what differs is written, where that can be."""
+    try:
+        return _edited(text, changes, opened, _smallest)
+    except InputError:
+        return _edited(text, changes, opened, _as_told)
+
+
+def _edited(text: str, changes: Sequence[tuple[KeyPath, Any]], opened: Opened, told: Told) -> str:
     wanted: dict[str, Any] = tomllib.loads(text)
     document = tomlkit.parse(text)
     try:
         for path, value in changes:
             _check_path(path)
+            smaller = list(told(_found(wanted, path), path, value))
             _put(wanted, path, value, opened)
-            _write(document, path, value, opened)
+            for inner, one in smaller:
+                _write(document, inner, one, opened)
         out = _with_room(tomlkit.dumps(document), text)
-    except (TOMLKitError, TypeError, ValueError, AttributeError) as error:
+    except (TOMLKitError, TypeError, ValueError, AttributeError, LookupError) as error:
         raise _by_hand(changes, str(error)) from error
     if "\r\n" in text:
         out = out.replace("\r\n", "\n").replace("\n", "\r\n")
@@ -55,6 +68,57 @@ def edited(text: str, changes: Sequence[tuple[KeyPath, Any]], opened: Opened = n
     if not same:
         raise _by_hand(changes, "the file's way of writing it")
     return out
+
+
+def _found(settings: dict[str, Any], path: KeyPath) -> Any:
+    """What stands at a path; None where that leads nowhere."""
+    at: Any = settings
+    for part in path:
+        inside = isinstance(at, dict) and part in at
+        if not inside and not (isinstance(at, list) and isinstance(part, int) and 0 <= part < len(at)):
+            return None
+        at = cast(Any, at)[part]
+    return at
+
+
+def _as_told(there: Any, path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
+    """The change as it is."""
+    yield path, value
+
+
+def _smallest(there: Any, path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
+    """Smaller changes that come to the same, so that what is beside them stays as somebody wrote it."""
+    if isinstance(there, dict) and isinstance(value, dict) and value:
+        yield from (((*path, name), None) for name in there if name not in value)
+        for name, one in value.items():
+            if name not in there:
+                yield (*path, name), one
+            elif there[name] != one:
+                yield from _smallest(there[name], (*path, name), one)
+    elif _are_tables(there) and _are_tables(value):
+        yield from _fewest(there, path, value)
+    else:
+        yield path, value
+
+
+def _fewest(there: list[Any], path: KeyPath, value: list[Any]) -> Iterator[tuple[KeyPath, Any]]:
+    """Of a list of tables: one that changed, some more behind it, some less. Else all of it, for a remark beside one
+    would come to stand beside another."""
+    first = next((k for k, (one, other) in enumerate(zip(there, value, strict=False)) if one != other), len(there))
+    first, less = min(first, len(value)), len(there) - len(value)
+    if less == 0 and there[first + 1 :] == value[first + 1 :]:
+        for k in range(first, min(first + 1, len(value))):
+            yield from _smallest(there[k], (*path, k), value[k])
+    elif less > 0 and there[first + less :] == value[first:]:
+        yield from (((*path, first), None) for _ in range(less))
+    elif less < 0 and first == len(there):
+        yield from (((*path, k), value[k]) for k in range(first, len(value)))
+    else:
+        yield path, value
+
+
+def _are_tables(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
 def named(path: KeyPath) -> str:
