@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import tomli_w
 from studio_client import PAGE, Answer, Client, write_shot
 
+import bunraku as bk
 from bunraku import TriMesh
 from bunraku.geometry import tet_bar
 from bunraku.io import write_mesh
@@ -22,6 +24,8 @@ BAR = tet_bar((1, 4, 1), (0.25, 1.0, 0.25))
 SKIN = BAR.surface()
 FOOT, HEAD = (np.flatnonzero(np.abs(SKIN.rest[:, 1] - y) < 1e-9).tolist() for y in (0.0, 1.0))
 KEY: dict[str, Any] = {"frame": 5, "region": "head", "move": [0.2, -0.05, 0.0]}
+LEAN: dict[str, Any] = {"frame": 5, "grips": [{"region": "foot"}, {"region": "head", "move": [0.1, 0.0, 0.0]}]}
+WAY: dict[str, Any] = {"points": [[1, 0.1, 0.5, 0.0], [5, 0.3, 0.6, 0.0], [9, 0.5, 0.5, 0.0]]}
 
 
 class Page:
@@ -54,6 +58,11 @@ class Page:
         usual = {"revision": self.revision, "renamed": [], "obeyed": None, "about": "", "tab": "t"}
         return self.post("labels", object=self.object, names=names, runs=runs, **{**usual, **told})
 
+    def edit(self, path: str, value: Any, **told: Any) -> Answer:
+        changes = [{"path": ["object", self.object, path], "value": value}]
+        usual = {"object": self.object, "revision": self.revision, "about": "", "gesture": "", "tab": "t"}
+        return self.post("edit", changes=changes, **{**usual, **told})
+
     def attempt(self, keys: Any, **told: Any) -> Answer:
         usual = {"object": self.object, "revision": self.revision, "frame": 4, "tab": "t"}
         return self.post("keys", keys=keys, **{**usual, **told})
@@ -70,18 +79,34 @@ def box(shot: Path) -> Iterator[Page]:
         yield Page(Client(server), "box")
 
 
+def write_bar(folder: Path, **table: Any) -> Path:
+    """A shot of a bar with a foot and a head."""
+    write_mesh(folder / "bar.obj", TriMesh(SKIN.rest, SKIN.faces))
+    write_mesh(folder / "bar.msh", BAR)
+    whole = {
+        "surface": {"file": "bar.obj", "unit": "m"}, "tets": {"file": "bar.msh", "unit": "m"},
+        "material": {"preset": "rubber", "young": 2e5},
+        "regions": {"foot": {"vertices": FOOT}, "head": {"vertices": HEAD}}, **table,
+    }  # fmt: skip
+    told = {"shot": {"frames": [1, 9]}, "object": {"bar": whole}, "output": {"preview": False}}
+    (folder / "bar.toml").write_text(tomli_w.dumps(told), encoding="utf-8")
+    return folder / "bar.toml"
+
+
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    write_mesh(tmp_path / "bar.obj", TriMesh(SKIN.rest, SKIN.faces))
-    write_mesh(tmp_path / "bar.msh", BAR)
-    table = {
-        "role": "plan", "surface": {"file": "bar.obj", "unit": "m"}, "tets": {"file": "bar.msh", "unit": "m"},
-        "material": {"preset": "rubber", "young": 2e5}, "modes": 14, "fixed": ["foot"], "keys": [KEY],
-        "regions": {"foot": {"vertices": FOOT}, "head": {"vertices": HEAD}},
-    }  # fmt: skip
-    told = {"shot": {"frames": [1, 9]}, "object": {"bar": table}, "output": {"preview": False}}
-    (tmp_path / "bar.toml").write_text(tomli_w.dumps(told), encoding="utf-8")
-    return tmp_path / "bar.toml"
+    return write_bar(tmp_path, role="plan", modes=14, fixed=["foot"], keys=[KEY])
+
+
+@pytest.fixture
+def steered(tmp_path: Path) -> Path:
+    return write_bar(tmp_path, role="body", keys=[LEAN], path=[WAY])
+
+
+@pytest.fixture
+def body(steered: Path) -> Iterator[Page]:
+    with serving(StudioServer([], page=PAGE, shot=EditedShot(steered))) as server:
+        yield Page(Client(server), "bar")
 
 
 @pytest.fixture
@@ -242,3 +267,45 @@ def test_painting_a_body_makes_regions_for_its_keys(bar: Page, plan: Path) -> No
     assert [one["name"] for one in bar.sheet["parts"]] == ["foot", "head", "belly"]
     assert bar.paint([-1] * len(middle), []).status == 200
     assert [one["name"] for one in bar.sheet["parts"]] == ["foot", "head"]
+
+
+def drawn_nodes() -> np.ndarray:
+    """(n,) the node of the tetrahedra that each point of the surface is."""
+    return np.array([np.flatnonzero(np.abs(BAR.rest - point).max(axis=1) < 1e-9).item() for point in SKIN.rest])
+
+
+def lengths(points: np.ndarray) -> np.ndarray:
+    """(n, n) [m] from each point to each."""
+    return np.linalg.norm(points[:, None] - points, axis=2)
+
+
+def test_a_grip_that_is_moved_poses_the_body_as_by_hand(body: Page, steered: Path) -> None:
+    text, move, of = steered.read_text(), [0.3, -0.05, 0.1], drawn_nodes()
+    moved = {**LEAN, "grips": [LEAN["grips"][0], {**LEAN["grips"][1], "move": move, "rotate": [0.0, 90.0, 0.0]}]}
+    got = body.post("shape", object="bar", revision=1, told=moved).parcel[0][1]["points"] + body.sheet["origin"]
+    middle = np.array([0.125, 1.0, 0.125])
+    off = SKIN.rest[HEAD] - middle
+    by_hand = middle + move + np.stack([off[:, 2], off[:, 1], -off[:, 0]], axis=1)  # a quarter turn about y
+    assert got[HEAD] == pytest.approx(by_hand, abs=1e-4) and got[FOOT] == pytest.approx(SKIN.rest[FOOT], abs=1e-4)
+    grips = [bk.Grip(of[FOOT]), bk.Grip(of[HEAD], move=move, rotate=(0.0, np.pi / 2, 0.0))]
+    assert got == pytest.approx(bk.pose(BAR, grips)[of], abs=1e-4)
+    assert steered.read_text() == text and body.revision == 1
+    assert body.edit("keys", [moved]).status == 200
+    assert tomllib.loads(steered.read_text())["object"]["bar"]["keys"] == [moved] == body.sheet["keys"]
+    drawn = body.points(4)  # where the path has it and turned as it likes: as far from point to point as it was posed
+    assert lengths(drawn) == pytest.approx(lengths(got), abs=1e-3) and lengths(drawn) != pytest.approx(
+        lengths(SKIN.rest), abs=0.05
+    )
+
+
+def test_a_knot_that_is_moved_bends_the_path_and_takes_the_body_along(body: Page, steered: Path) -> None:
+    text, before = steered.read_text(), body.points(4)
+    rows = [WAY["points"][0], [5, 0.3, 0.9, -0.2], WAY["points"][2]]
+    ((_, arrays),) = body.post("path", object="bar", revision=1, told={"points": rows}).parcel
+    assert arrays["curve"][[0, 16, 32]] + body.sheet["origin"] == pytest.approx(np.array(rows)[:, 1:], abs=1e-6)
+    assert steered.read_text() == text and body.revision == 1
+    assert body.edit("path", [{"points": rows}]).status == 200
+    assert tomllib.loads(steered.read_text())["object"]["bar"]["path"] == [{"points": rows}] == body.sheet["paths"]
+    assert body.points(4) - before == pytest.approx(np.tile([0.0, 0.3, -0.2], (len(before), 1)), abs=1e-4)
+    undone = body.client.ask("/shot/undo", "POST", json.dumps({"revision": 2, "tab": "t"}).encode())
+    assert undone.status == 200 and steered.read_text() == text and np.array_equal(body.points(4), before)
