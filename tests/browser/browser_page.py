@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,10 @@ class Studio:
         self.until("bunraku.fine")
         shot = self.page.locator(".stage").screenshot()
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(float)
+
+
+def written(studio: Studio, act: Callable[[], Any]) -> None:
+    """Do something, and wait until the file says it and the motion is there."""
+    revision = studio.says("bunraku.sketched.revision")
+    act()
+    studio.until(f"bunraku.sketched !== null && bunraku.sketched.revision > {revision} && bunraku.ready")

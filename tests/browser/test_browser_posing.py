@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tomli_w
-from browser_page import Studio
+from browser_page import Studio, written
 
 from bunraku import TetMesh, TriMesh
 from bunraku.geometry import tet_bar
@@ -61,13 +61,6 @@ def studio(tab: Tab, direct: Direct, shot: Path) -> Studio:
 
 def keys(shot: Path) -> list[dict[str, Any]]:
     return tomllib.loads(shot.read_text(encoding="utf-8"))["object"]["body"]["keys"]
-
-
-def written(studio: Studio, act: Callable[[], Any]) -> None:
-    """Do something, and wait until the file says it and the motion is there."""
-    revision = studio.says("bunraku.sketched.revision")
-    act()
-    studio.until(f"bunraku.sketched !== null && bunraku.sketched.revision > {revision} && bunraku.ready")
 
 
 def drag_gizmo(studio: Studio, by: tuple[float, float], steps: int = 12) -> None:

@@ -43,6 +43,8 @@ export interface Hook {
   readonly posed: readonly number[] | null;
   /** points of the line drawn beside it */
   readonly line: number;
+  /** (3 line,) [m] where they are */
+  readonly way: readonly number[];
   readonly trials: readonly Trial[];
 }
 
@@ -73,7 +75,8 @@ export function offerHook(session: Session, notice: Notice, directing: () => Dir
     get waits() { return directing()?.painting.brush.waits ?? []; },
     get handle() { return directing()?.posing.gizmo.where ?? null; },
     get posed() { return directing()?.posing.drawn ?? null; },
-    get line() { return directing()?.posing.gizmo.drawn ?? 0; },
+    get line() { return this.way.length / 3; },
+    get way() { return directing()?.posing.gizmo.drawn ?? []; },
     get trials() { return directing()?.sketch.trials ?? []; },
   };
   Reflect.set(window, "bunraku", hook);

@@ -84,9 +84,9 @@ export class Gizmo implements Tool {
     this.session.invalidate();
   }
 
-  /** How many points the line has that is drawn. */
-  get drawn(): number {
-    return this.curve.visible ? (this.curve.geometry.getAttribute("position")?.count ?? 0) : 0;
+  /** (3 n,) [m] the points of the line that is drawn. */
+  get drawn(): readonly number[] {
+    return this.curve.visible ? Array.from(this.curve.geometry.getAttribute("position")?.array ?? []) : [];
   }
 
   /** In the picture, in shares of it; null while nothing is held. */

@@ -5,11 +5,10 @@ import { button, el } from "../dom";
 import { goTo } from "../hand";
 import type { SketchPart } from "../messages";
 import { frameText, short } from "../numbers";
-import { unpack } from "../parcels";
 import { Gizmo, type GizmoMode } from "./gizmo";
 import { add, at, handlesOf, listOf, pose, poseOf, remove, retime, type Handle, type Json, type Pose, type Three } from "./handles";
 import { MarkLane } from "./marklane";
-import type { Sketch } from "./sketch";
+import { curveOf, type Sketch } from "./sketch";
 
 const MODES: readonly { mode: GizmoMode; word: string; about: string }[] = [
   { mode: "translate", word: "Move", about: "Move what the key is of (G)" },
@@ -194,8 +193,10 @@ export class KeysPage {
 
   private attempt(handle: Handle, list: Json[]): void {
     const { sheet } = this.sketch;
-    if (handle.list === "path") void this.tryPath(handle, list);
-    else if (sheet?.kind === "shapes") this.sketch.tryShape(at(list, handle.where.slice(0, 1)));
+    if (handle.list === "path") {
+      const told = list[Number(handle.where[0])]!;
+      this.sketch.tryPath(told, (curve) => this.drawCurve(curve, told));
+    } else if (sheet?.kind === "shapes") this.sketch.tryShape(at(list, handle.where.slice(0, 1)));
     else this.sketch.tryKeys(list, (met) => this.sayMet(met));
   }
 
@@ -271,22 +272,20 @@ export class KeysPage {
     void this.write(handle.list, list, `${handle.title} on frame ${frameText(handle.frame)} posed`);
   }
 
-  private async tryPath(handle: Handle, list: Json[]): Promise<void> {
-    try {
-      const told = list[Number(handle.where[0])];
-      const curve = unpack(await api.tryPath({ ...this.sketch.place, told }))[0]?.arrays.get("curve");
-      this.drawCurve((curve?.data as Float32Array | undefined) ?? new Float32Array(0), told as Json);
-    } catch (error) {
-      this.sketch.session.failed(error);
-    }
-  }
-
   /** The path of a chosen knot, or the only one there is. */
   private async drawPath(handle: Handle | null): Promise<void> {
     const sheet = this.sketch.sheet;
     const paths = Array.isArray(sheet?.paths) ? (sheet.paths as Json[]) : [];
     const which = handle?.list === "path" ? handle : this.handles.find(({ list }) => list === "path");
-    if (which !== undefined && paths.length > 0) return this.tryPath(which, paths);
+    const told = which === undefined ? undefined : paths[Number(which.where[0])];
+    if (told !== undefined) {
+      try {
+        this.drawCurve(curveOf(await api.tryPath({ ...this.sketch.place, told })), told);
+      } catch (error) {
+        this.sketch.session.failed(error);
+      }
+      return;
+    }
     this.gizmo.draw(new Float32Array(0), new Float32Array(0));
     this.drawWay();
   }

@@ -45,7 +45,7 @@ export class Sketch {
   private frame: number | null = null;
   private loading = 0;
   private loaded = "";
-  private next: { keys: unknown; show: (bytes: ArrayBuffer) => void } | null = null;
+  private next: { ask: () => Promise<ArrayBuffer>; show: (bytes: ArrayBuffer) => void } | null = null;
   private trying = false;
   private readonly listeners: (() => void)[] = [];
 
@@ -208,7 +208,7 @@ export class Sketch {
   /** Tries keys of a plan: the motion moves, before the file says so. Of tries that wait only the newest is made. */
   tryKeys(keys: unknown, met: (met: Float32Array) => void): void {
     this.next = {
-      keys,
+      ask: () => api.tryKeys({ ...this.place, keys, frame: this.session.placeIn(this.guest!.take), tab: this.desk.tab }),
       show: (bytes) => {
         const [entry] = unpack(bytes);
         if (entry === undefined || entry.frame === null) return;
@@ -216,20 +216,26 @@ export class Sketch {
         met(entry.arrays.get("met")?.data as Float32Array);
       },
     };
-    void this.pump((wanted) => api.tryKeys({ ...this.place, keys: wanted, frame: this.session.placeIn(this.guest!.take), tab: this.desk.tab }));
+    void this.pump();
   }
 
   /** Tries a key of a body: its surface takes the shape. */
   tryShape(told: unknown): void {
     const place = this.session.placeIn(this.guest!.take);
     this.next = {
-      keys: told,
+      ask: () => api.tryShape({ ...this.place, told }),
       show: (bytes) => {
         const [entry] = unpack(bytes);
         if (entry !== undefined) this.guest?.frames.restart(place, entry, bytes.byteLength);
       },
     };
-    void this.pump((wanted) => api.tryShape({ ...this.place, told: wanted }));
+    void this.pump();
+  }
+
+  /** Tries a path of a body. */
+  tryPath(told: unknown, drawn: (curve: Float32Array) => void): void {
+    this.next = { ask: () => api.tryPath({ ...this.place, told }), show: (bytes) => drawn(curveOf(bytes)) };
+    void this.pump();
   }
 
   /** Where the middle of some vertices goes, (t, 3) frame by frame; null until all frames are here. */
@@ -256,14 +262,14 @@ export class Sketch {
     return { object: this.sheet!.object, revision: this.sheet!.revision };
   }
 
-  private async pump(ask: (keys: unknown) => Promise<ArrayBuffer>): Promise<void> {
+  private async pump(): Promise<void> {
     if (this.trying) return;
     this.trying = true;
     for (let one = this.next; one !== null; one = this.next) {
       this.next = null;
       const begun = performance.now();
       try {
-        one.show(await ask(one.keys));
+        one.show(await one.ask());
         this.drawnSoon(begun, performance.now() - begun);
       } catch (error) {
         this.session.failed(error);
@@ -291,6 +297,10 @@ export class Sketch {
     this.guest?.frames.retry();
   }
 }
+
+/** The curve of a path as it is answered. */
+export const curveOf = (bytes: ArrayBuffer): Float32Array =>
+  (unpack(bytes)[0]?.arrays.get("curve")?.data as Float32Array | undefined) ?? new Float32Array(0);
 
 function middle({ data, low, high }: PackedArray, vertices: Uint32Array): number[] {
   return [0, 1, 2].map((c) => {
