@@ -182,7 +182,7 @@ def interrupted_after(frame: int) -> Callable[[Event], None]:
 def test_a_run_keeps_what_no_key_reaches_and_is_cancelled(
     tab: Callable[..., Studio], direct: Callable[..., StudioServer], tmp_path: Path
 ) -> None:
-    slow = write_shot(tmp_path, frames=240, levels=3, physics={"substeps": 8})
+    slow = write_shot(tmp_path, frames=1500, levels=3, physics={"substeps": 8})  # a minute: pictures are slow meanwhile
     with pytest.raises(StopAsked):
         read_shot(slow).run(threads=1, progress=interrupted_after(6))
     studio = opened(tab(), direct(slow).address)
@@ -194,7 +194,7 @@ def test_a_run_keeps_what_no_key_reaches_and_is_cancelled(
     studio.keep("directing_run")
     studio.button("Stop the run of box v002").click()
     studio.until("bunraku.takes[1].state === 'interrupted' && !bunraku.running")
-    assert 6 < studio.says("bunraku.takes[1].ready") < 240
+    assert 6 < studio.says("bunraku.takes[1].ready") < 1500
 
 
 BALL = """
