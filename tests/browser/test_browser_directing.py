@@ -165,6 +165,7 @@ def test_what_the_shot_refuses_is_a_sentence(
     field.fill("12")
     field.press("Enter")
     studio.page.get_by_text("object.box.track.count: is for clusters (got 12)").wait_for()
+    studio.until("!bunraku.sending")  # what the file says is read again after the sentence
     assert field.input_value() == "–" or field.input_value() == ""
     assert shot.read_text() == before and studio.says("bunraku.revision") == 1
 
