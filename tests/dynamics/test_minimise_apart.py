@@ -146,6 +146,27 @@ def test_obstacles_wait_while_steps_are_cut_short() -> None:
     assert touch.told[-2:] == ["eased", "went 1"]
 
 
+class TooFar(OnALine):
+    """Newton's steps go ten times too far: its energy cuts them."""
+
+    def direction(
+        self, x: Points, gradient: Points, multipliers: Vector, *, fresh: bool, exact: bool
+    ) -> tuple[Points, Vector]:
+        step, found = super().direction(x, gradient, multipliers, fresh=fresh, exact=exact)
+        return 10.0 * step, found
+
+
+@pytest.mark.parametrize(("shares", "told"), [([], "eased"), ([0.1], "slowed")], ids=["all free", "something near"])
+def test_what_is_slowed_is_eased_unless_surfaces_cut_a_step(shares: list[float], told: str) -> None:
+    """Where nothing would touch and the energy cuts the step, to slow what comes near would only hold it up."""
+    touch, settings = Dragging(shares=list(shares)), replace(SETTINGS, contact_limit=1)
+    progress = Progress(np.array([[1.0, 0.0, 0.0]]), np.zeros(1))
+    problem = TooFar(touch)
+    minimise_apart(problem, touch, problem.direction, progress, settings)  # type: ignore[arg-type]
+    assert 0.0 < abs(progress.x[0, 0]) < 1.0
+    assert touch.told[0] == told
+
+
 @pytest.mark.parametrize("last", [False, True])
 def test_only_the_last_resort_lets_what_is_stuck_through(last: bool) -> None:
     outcome, x, _ = run(Dragging(way=1.0, stuck=True), last=last)
@@ -222,7 +243,7 @@ def test_no_search_ends_where_the_energy_is_infinite() -> None:
     for begin, share in ((0.0, 0.25), (-4.0, None)):
         run = Progress(np.array([[begin, 0.0, 0.0]]), np.zeros(0))
         wall = Wall(100.0, infinite=4.0)
-        assert _search(wall, touch, run, step, np.zeros(0), None) == share  # type: ignore[arg-type]
+        assert _search(wall, touch, run, step, np.zeros(0), None) == (share, True)  # type: ignore[arg-type]
 
 
 @dataclass

@@ -130,7 +130,7 @@ def _minimise(
                 return Outcome.CONVERGED
         along = step if on_the_way else conjugate(gradient, step, before)
         slope = None if on_the_way else float(np.sum(along * gradient))
-        share = _search(problem, touch, run, along, multipliers, slope)
+        share, free = _search(problem, touch, run, along, multipliers, slope)
         if (share is None or share < _HELD_UP) and touch.pinch(run.x):
             age, before = settings.reuse, None
             continue
@@ -140,10 +140,10 @@ def _minimise(
             age, before = settings.reuse, None  # an old factor or direction misled: try again with new ones
             continue
         cut += share < _HELD_UP
-        if share < _CROWDED:
-            touch.slow(run.x, along)
-        elif share >= 1.0:
+        if free:  # if such a step is cut, then by its energy, which slowing what comes near would not help
             touch.ease()
+        elif share < _CROWDED:
+            touch.slow(run.x, along)
         run.x, run.multipliers = run.x + share * along, multipliers
         touch.advance(share)
         touch.waits = not touch.arrived and share < _CROWDED
@@ -183,9 +183,10 @@ def _end(problem: Problem, touch: Touching, direction: Direction, run: Progress,
 
 def _search(
     problem: Problem, touch: Touching, run: Progress, step: Points, multipliers: Vector, slope: float | None
-) -> float | None:
-    """The share of a step that can be gone and does not raise the merit; None if there is none. With the `slope` of
-    the merit along the step, where that is known, the lowest point of a parabola is tried too.
+) -> tuple[float | None, bool]:
+    """The share of a step that can be gone and does not raise the merit, None if there is none; and whether all of the
+    step is free. With the `slope` of the merit along the step, where that is known, the lowest point of a parabola is
+    tried too.
 
     Obstacles on their way do work: the merit may rise by as much as they do, at the larger of their forces before and
     after. Where they come into reach of the shell only the latter is not zero.
@@ -195,7 +196,8 @@ def _search(
     before = problem.value(run.x, none) + missed
     pushing = max(touch.on_obstacles(run.x), 0.0)
     share = touch.max_step(run.x, step)
-    share = 1.0 if share >= 1.0 else _BACK_OFF * share
+    free = share >= 1.0
+    share = 1.0 if free else _BACK_OFF * share
     if slope is not None:
         share = _lowest(problem, touch, run, step, before, share, slope)
     for _ in range(_MOST_CUTS):
@@ -205,13 +207,13 @@ def _search(
             share *= 0.5
             continue
         if ahead <= before + _ROUNDING * abs(before):
-            return share
+            return share, free
         if not touch.arrived:
             work = share * max(pushing, touch.on_obstacles(x, share))
             if ahead <= before + work + _ROUNDING * abs(before):
-                return share
+                return share, free
         share *= 0.5
-    return None
+    return None, free
 
 
 def _lowest(
