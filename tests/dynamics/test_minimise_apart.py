@@ -163,8 +163,7 @@ def test_what_is_slowed_is_eased_unless_surfaces_cut_a_step(shares: list[float],
     progress = Progress(np.array([[1.0, 0.0, 0.0]]), np.zeros(1))
     problem = TooFar(touch)
     minimise_apart(problem, touch, problem.direction, progress, settings)  # type: ignore[arg-type]
-    assert 0.0 < abs(progress.x[0, 0]) < 1.0
-    assert touch.told[0] == told
+    assert abs(progress.x[0, 0]) < 1.0 and touch.told[0] == told
 
 
 @pytest.mark.parametrize("last", [False, True])
