@@ -50,6 +50,8 @@ class Skin:
     density: float = 1000.0
     """[kg/m³] of the skin: it weighs the averages, and nothing else"""
     threads: int | None = None
+    limit: int = EquilibriumSettings.limit
+    """iterations of a search"""
     growth: Growth | None = None
     """of its lengths at rest, the interior's staying as they are"""
     blend: MaterialBlend | None = None
@@ -87,7 +89,8 @@ class Skin:
 
     @cached_property
     def _equilibrium(self) -> Equilibrium:
-        return Equilibrium(self._system, EquilibriumSettings(_ENOUGH, self.layers.thickness), threads=self.threads)
+        settings = EquilibriumSettings(_ENOUGH, self.layers.thickness, self.limit)
+        return Equilibrium(self._system, settings, threads=self.threads)
 
     @cached_property
     def elastic(self) -> tuple[EnergySource, ...]:
