@@ -42,8 +42,8 @@ def test_each_kind_is_counted_and_said() -> None:
     assert (found.flat, found.inverted, found.loose) == (1, 1, 1) and not found.usable
     assert found.thin == 3 and set(found.worst[:2].tolist()) == {2, 3}
     text = said(body)
-    assert "1 tetrahedra have no volume" in text and "1 tetrahedra are inside out" in text
-    assert "1 tetrahedra are thin" in text and "1 nodes belong to no tetrahedron" in text
+    assert "1 tetrahedron has no volume" in text and "1 tetrahedron is inside out" in text
+    assert "1 tetrahedron is thin" in text and "1 node belongs to no tetrahedron" in text
 
 
 def test_parts_and_hinges() -> None:
@@ -74,8 +74,8 @@ def test_turned_and_loose_and_repeated() -> None:
     check_tets(out.body)
     assert len(out.body.tets) == 2 and out.vertices.tolist() == [1, 2, 3, 4, 5]
     text = " ".join(out.done)
-    for words in ("1 tetrahedra that name a vertex twice", "1 tetrahedra that were there twice",
-                  "1 tetrahedra that were inside out", "1 vertices of no tetrahedron"):  # fmt: skip
+    for words in ("1 tetrahedron with a vertex twice", "1 tetrahedron with the vertices of an earlier one",
+                  "1 tetrahedron that lay inside out", "1 vertex of no tetrahedron"):  # fmt: skip
         assert words in text
 
 
@@ -89,7 +89,7 @@ def test_a_flat_one_at_the_surface_is_left_out() -> None:
     """Four points in a plane: no short edge to collapse."""
     out = mend_tets(mesh(np.vstack([CORNER, [[1, 1, 0]]]), [[0, 1, 2, 3], [0, 1, 4, 2]]))
     check_tets(out.body)
-    assert len(out.body.tets) == 1 and out.done[0].startswith("1 tetrahedra without volume to speak of were left out")
+    assert len(out.body.tets) == 1 and out.done[0].startswith("left out 1 tetrahedron without volume to speak of")
 
 
 def test_a_needle_is_collapsed() -> None:

@@ -85,7 +85,7 @@ def test_files_of_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> No
     body = read_tets(tmp_path / "a.usda")
     local = REST[:4] * [-1, 2, 2] + [5, 0, 0]
     assert body.rest == pytest.approx(np.stack([local[:, 0], local[:, 2], -local[:, 1]], axis=1) * 0.01, abs=1e-7)
-    assert (body.volumes > 0).all() and "1 nodes belong to no tetrahedron" in caplog.text
+    assert (body.volumes > 0).all() and "1 node belongs to no tetrahedron" in caplog.text
     assert read_tets(tmp_path / "a.usda", unit="m", up_axis="Y").rest == pytest.approx(local, abs=1e-5)
 
 

@@ -125,7 +125,7 @@ def test_a_take_is_carried_on_to_the_same_bytes(made: TakeResult, tmp_path: Path
 
 def test_a_dry_run_counts_them(folder: Path) -> None:
     lines = "\n".join(dry_run(shot_of(folder, muscle(), muscle(name="other", anchored=True)), threads=1))
-    assert "1 handles, 2 muscles" in lines
+    assert "1 handle, 2 muscles" in lines
 
 
 def test_a_body_that_follows_its_guide_has_muscles(folder: Path) -> None:

@@ -131,9 +131,9 @@ def balance(skin: Skin, mesh: TriMesh, strain: float, set_up: float) -> Measured
     waves, before = np.zeros_like(mesh.rest), np.zeros_like(mesh.rest)
     for frame in range(1, FRAMES + 1):
         there = pressed(mesh.rest, strain * frame / FRAMES)
-        begin = time.process_time()
+        begin = time.perf_counter()
         found = Skin.at(skin, frame / FRAMES, there + grown_on(waves, before, skin.layers.thickness))
-        spent.append((time.process_time() - begin, found.stats["iterations"], found.stats["factorisations"]))
+        spent.append((time.perf_counter() - begin, found.stats["iterations"], found.stats["factorisations"]))
         waves, before = found.value.q.reshape(-1, 3) - there, waves
         converged &= found.outcome.usable
     seconds, iterations, factorisations = np.median(np.array(spent[FLAT:]), axis=0)
@@ -148,9 +148,9 @@ def _iteration(skin: Skin, balanced: Points) -> float:
     seconds = []
     for _ in range(_SOLVES + 1):
         near = balanced + _OFF * skin.layers.thickness * generator.normal(size=balanced.shape)
-        begin = time.process_time()
+        begin = time.perf_counter()
         found = Skin.at(once, 1.0, near)
-        spent = time.process_time() - begin
+        spent = time.perf_counter() - begin
         seconds.append(spent if found.stats["factorisations"] == 1 else np.nan)
     return float(np.median(seconds[1:]))
 
@@ -163,13 +163,13 @@ def pressed(rest: Points, strain: float) -> Points:
 
 def _measure(row: Printed, mesh: TriMesh, *, recipe: bool, threads: int | None) -> Measured:
     layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
-    begin = time.process_time()
+    begin = time.perf_counter()
     tests = (
         as_many(mesh, row.averages)
         if recipe
         else gaussians(mesh, float(coupling_width(np.array([layers.wavelength]), mesh)[0]))
     )
-    set_up = time.process_time() - begin
+    set_up = time.perf_counter() - begin
     strain = min(_PRESSED * layers.onset, _MOST_PRESSED)
     frames = {round(k / FRAMES, 9): pressed(mesh.rest, strain * k / FRAMES) for k in range(FRAMES + 1)}
     skin = Skin(mesh, layers, lambda at: frames[round(at, 9)], tests, not recipe, threads=threads)
@@ -197,9 +197,9 @@ def _line(row: Printed, threads: int | None) -> str:
     layers = SkinOnSoft(row.thickness, row.ratio * _UNDER, _UNDER)
     lattice, printed = "      –", "      –"
     if row.lattice is not None:
-        begin = time.process_time()
+        begin = time.perf_counter()
         lattice_around(mesh, _CELLS[row.name])
-        lattice, printed = f"{time.process_time() - begin:7.2f}", f"{1e-3 * row.lattice:7.2f}"
+        lattice, printed = f"{time.perf_counter() - begin:7.2f}", f"{1e-3 * row.lattice:7.2f}"
     ours = _measure(row, mesh, recipe=False, threads=threads)
     recipe = _measure(row, mesh, recipe=True, threads=threads) if row.unknowns <= _MOST_RECIPE else None
     edge = float(np.sqrt(face_areas(mesh.rest, mesh.faces).mean() / 0.433))

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
+from bunraku.contracts import many
 from bunraku.shots import (
     Event,
     Finished,
@@ -182,7 +183,7 @@ class PlainShow:
                 self._line(text)
             case Started(shot=shot, folder=folder, count=count, done=done, solver=solver):
                 self._pace = Pace()  # of stages each has its own
-                self._line(f"{shot}: {count - done} frames to make into {folder}")
+                self._line(f"{shot}: {many(count - done, 'frame')} to make into {folder}")
                 self._line(f"solver: {solver}")
             case FrameDone():
                 self._line(self._frame(event))
@@ -196,7 +197,7 @@ class PlainShow:
             case Finished():
                 pass
             case WedgeBegun(shot=shot, folder=folder, count=count, done=done, takes=takes):
-                self._line(f"{shot}: {takes} takes, {count - done} frames to make into {folder}")
+                self._line(f"{shot}: {many(takes, 'take')}, {many(count - done, 'frame')} to make into {folder}")
             case OfTake(take, inner):
                 self._takes.setdefault(take, PlainShow(take)).tell(inner)
             case TakeEnded():

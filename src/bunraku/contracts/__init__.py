@@ -20,6 +20,7 @@ from .errors import InputError as InputError
 from .errors import OutputError as OutputError
 from .errors import PhysicsStopped as PhysicsStopped
 from .errors import input_error as input_error
+from .errors import many as many
 from .protocols import Constraint as Constraint
 from .protocols import ContactSource as ContactSource
 from .protocols import ContentStore as ContentStore

@@ -58,3 +58,8 @@ def input_error(what: str, *, where: str = "", got: object = None, allowed: str 
     if remedy:
         text += f"; try: {remedy}"
     return InputError(text)
+
+
+def many(number: int, one: str, more: str | None = None) -> str:
+    """'1 point', '3 points'."""
+    return f"{number} {one if number == 1 else more or one + 's'}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Flags, Integers, Points, input_error, need
+from bunraku.contracts import Flags, Integers, Points, input_error, many, need
 
 from .connectivity import finite_points
 from .tetmesh import THINNEST_TET, TetMesh, shape_quality, thinness
@@ -36,8 +36,8 @@ def mend_tets(mesh: TetMesh, name: str = "body") -> MendedTets:
     """
     need(TetMesh, name, mesh)
     done: list[str] = []
-    tets = _without(mesh.tets, _unusable(mesh), "name a vertex twice or have coordinates that are no numbers", done)
-    tets = _without(tets, _repeated(tets), "were there twice", done)
+    tets = _without(mesh.tets, _unusable(mesh), "with a vertex twice or coordinates that are no numbers", done)
+    tets = _without(tets, _repeated(tets), "with the vertices of an earlier one", done)
     tets = _outwards(mesh.rest, tets, done)
     tets = _without_slivers(mesh.rest, tets, done)
     if not len(tets):
@@ -47,7 +47,7 @@ def mend_tets(mesh: TetMesh, name: str = "body") -> MendedTets:
         )  # fmt: skip
     used = np.unique(tets)
     if mesh.point_count > len(used):
-        done.append(f"{mesh.point_count - len(used)} vertices of no tetrahedron were left out")
+        done.append(f"left out {many(mesh.point_count - len(used), 'vertex', 'vertices')} of no tetrahedron")
     return MendedTets(TetMesh(mesh.rest[used], np.searchsorted(used, tets)), used, tuple(done))
 
 
@@ -68,8 +68,12 @@ def _repeated(tets: Integers) -> Flags:
 
 def _without(tets: Integers, gone: Flags, why: str, done: list[str]) -> Integers:
     if gone.any():
-        done.append(f"{int(gone.sum())} tetrahedra that {why} were left out (the first are {_first(gone)})")
+        done.append(f"left out {_tets(int(gone.sum()))} {why} (the first: {_first(gone)})")
     return tets[~gone]
+
+
+def _tets(number: int) -> str:
+    return many(number, "tetrahedron", "tetrahedra")
 
 
 def _first(flags: Flags) -> str:
@@ -79,7 +83,7 @@ def _first(flags: Flags) -> str:
 def _outwards(x: Points, tets: Integers, done: list[str]) -> Integers:
     negative = thinness(x, tets) < 0.0
     if negative.any():
-        done.append(f"{int(negative.sum())} tetrahedra that were inside out were turned around")
+        done.append(f"turned around {_tets(int(negative.sum()))} that lay inside out")
         tets = tets.copy()
         tets[negative] = tets[negative][:, [0, 1, 3, 2]]
     return tets
@@ -100,11 +104,9 @@ def _without_slivers(x: Points, tets: Integers, done: list[str]) -> Integers:
             left_out += 1
             tets = np.delete(tets, np.flatnonzero(bad)[0], axis=0)
     if collapsed:
-        done.append(
-            f"{collapsed} tetrahedra without volume to speak of were collapsed, a short edge of each to a point"
-        )
+        done.append(f"collapsed {_tets(collapsed)} without volume to speak of, a short edge of each to a point")
     if left_out:
-        done.append(f"{left_out} tetrahedra without volume to speak of were left out")
+        done.append(f"left out {_tets(left_out)} without volume to speak of")
     return tets
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Integers, need
+from bunraku.contracts import Integers, many, need
 
 from .connectivity import components
 from .tetmesh import THINNEST_TET, TetMesh, thinness
@@ -52,24 +52,35 @@ class TetQuality:
         """What there is to say, the first about the whole."""
         said = [str(self)]
         if self.flat:
-            said.append(f"{self.flat} tetrahedra have no volume, or next to none: mend_tets takes them out")
+            said.append(f"{_tets(self.flat, 'has', 'have')} no volume, or next to none: mend_tets takes them out")
         if self.inverted:
-            said.append(f"{self.inverted} tetrahedra are inside out: mend_tets turns them around")
+            said.append(f"{_tets(self.inverted, 'is', 'are')} inside out: mend_tets turns them around")
         if self.thin > self.flat + self.inverted:
-            some = f"{self.thin - self.flat - self.inverted} tetrahedra are thin (quality below {THIN:g}) and stiffen"
-            said.append(f"{some} the body where they are; the worst are {first_few(self.worst[: self.thin])}")
+            some = _tets(self.thin - self.flat - self.inverted, "is", "are")
+            worst = f"the worst first: {first_few(self.worst[: self.thin])}"
+            said.append(f"{some} thin (quality below {THIN:g}), which stiffens the body there; {worst}")
         if self.loose:
-            said.append(f"{self.loose} nodes belong to no tetrahedron: mend_tets leaves them out")
+            said.append(
+                f"{many(self.loose, 'node belongs', 'nodes belong')} to no tetrahedron: mend_tets leaves them out"
+            )
         if self.parts > 1:
             said.append(f"the body is in {self.parts} parts, which nothing holds together")
         if self.hinges:
-            said.append(f"at {self.hinges} places it hangs together by a node or an edge only, and swings there")
+            said.append(
+                f"at {many(self.hinges, 'place')} it hangs together by a node or an edge only, and swings there"
+            )
         return tuple(said)
 
     def __str__(self) -> str:
         """In one sentence."""
-        counts = f"{self.tets} tetrahedra, {self.nodes} nodes, {self.parts} part{'' if self.parts == 1 else 's'}"
+        counts = (
+            f"{many(self.tets, 'tetrahedron', 'tetrahedra')}, {many(self.nodes, 'node')}, {many(self.parts, 'part')}"
+        )
         return f"{counts}, {self.volume:.3g} m³, quality from {self.least:.2f} (median {self.median:.2f})"
+
+
+def _tets(number: int, does: str, do: str) -> str:
+    return many(number, f"tetrahedron {does}", f"tetrahedra {do}")
 
 
 def tet_quality(mesh: TetMesh) -> TetQuality:

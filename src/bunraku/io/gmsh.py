@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.contracts import InputError, Integers, Points, Vector, input_error
+from bunraku.contracts import InputError, Integers, Points, Vector, input_error, many
 from bunraku.geometry import TetMesh
 
 from .files import read_bytes
@@ -265,7 +265,8 @@ def _node_count(kind: int, cursor: _Cursor) -> int:
 def _note(kinds: Counter[int], where: str) -> None:
     curved = sum(kinds[kind] for kind in _CURVED)
     if curved:
-        _log.warning("%s: %d tetrahedra are curved; their middle nodes are left out", where, curved)
+        _log.warning("%s: %s curved; middle nodes are left out", where,
+                     many(curved, "tetrahedron is", "tetrahedra are"))  # fmt: skip
     others = [
         f"{count} {_NAMES.get(kind, f'of type {kind}')}"
         for kind, count in kinds.items()

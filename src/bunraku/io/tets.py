@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 
-from bunraku.contracts import Integers, Points, input_error
+from bunraku.contracts import Integers, Points, input_error, many
 from bunraku.geometry import TetMesh, first_few
 
 from .tokens import NOT_WHOLE, REEXPORT
@@ -44,7 +44,8 @@ def tet_mesh(tags: Integers, points: Points, tets: Integers, path: str) -> TetMe
     corners = order[place]
     used = np.unique(corners)
     if len(used) < len(points):
-        _log.warning("%s: %d nodes belong to no tetrahedron and are left out", path, len(points) - len(used))
+        loose = many(len(points) - len(used), "node belongs", "nodes belong")
+        _log.warning("%s: %s to no tetrahedron: left out", path, loose)
     given = TetMesh(points[used], np.searchsorted(used, corners))
     turned = int((given.volumes < 0).sum())
     if not turned:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bunraku.contracts import Array
+from bunraku.contracts import Array, many
 from bunraku.direction.steer import fetched, hard_collisions, turn_remedy
 
 from .prepared import Prepared
 from .report import Measured, Sentence
-from .wording import count, length, on, peak, ranges
+from .wording import length, on, peak, ranges
 
 CHANGED_VOLUME = 0.15
 """share of the volume from which on it is told that a body shrinks or swells"""
@@ -23,7 +23,7 @@ def turn_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not missed.any():
         return
     worst, path = peak(m.arrays["rotation_residual"])
-    which = f"{int(missed.sum())} of {count(len(m.frames), 'frame')} ({ranges(m.frames[missed])})"
+    which = f"{int(missed.sum())} of {many(len(m.frames), 'frame')} ({ranges(m.frames[missed])})"
     yield Sentence(
         "missed",
         f"Turn missed on {which}: {prepared.regions[path]} is turned otherwise than its path says by up to "

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from bunraku.contracts import many
 from bunraku.geometry import first_few
 
 from .prepared import Prepared
 from .report import Measured, Sentence
-from .wording import count, millimetres, on, peak
+from .wording import millimetres, on, peak
 
 _MOST_TOLD = 5  # regions by name; report.json has all
 
@@ -27,7 +28,7 @@ def kept_off_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if len(told) > 1:
         yield Sentence(
             "missed",
-            f"Contact kept {len(told)} of {count(m.regions, 'region')} from {prepared.goal} on {frames}, "
+            f"Contact kept {len(told)} of {many(m.regions, 'region')} from {prepared.goal} on {frames}, "
             f"at most {millimetres(most)}.", float(m.frames[frame]), region,
         )  # fmt: skip
     numbers = np.flatnonzero(off.any(axis=0))
@@ -89,14 +90,14 @@ def layer_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         if one["moved"]:
             yield Sentence(
                 "note",
-                f"Before the first frame {count(one['moved'], 'vertex', 'vertices')} of {one['outer']} were moved out "
+                f"Before the first frame {many(one['moved'], 'vertex', 'vertices')} of {one['outer']} were moved out "
                 f"of {one['inner']}, by at most {millimetres(one['most_m'])}.", float(m.frames[0]),
             )  # fmt: skip
         if one["wrong"]:
             named = first_few(np.array([points[v] for v in one["wrong"]]))
             yield Sentence(
                 "missed",
-                f"{count(len(one['wrong']), 'vertex', 'vertices')} of {one['outer']} were still behind {one['inner']} "
+                f"{many(len(one['wrong']), 'vertex', 'vertices')} of {one['outer']} were still behind {one['inner']} "
                 f"when the shot began: points {named}.", float(m.frames[0]),
             )  # fmt: skip
 
@@ -110,7 +111,7 @@ def pinched_sentences(m: Measured) -> Iterator[Sentence]:
     yield Sentence(
         "note",
         f"Obstacles left no room on {on(m.frames[pinched > 0])}: at most "
-        f"{count(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow the "
+        f"{many(int(pinched[worst]), 'vertex', 'vertices')} at frame {m.frames[worst]:g}, which follow the "
         "surfaces and may pass through them.", float(m.frames[worst]),
     )  # fmt: skip
 
@@ -122,7 +123,7 @@ def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence
         return
     if not found.total:
         if contact is not None:
-            frames = count(len(m.frames), "frame")
+            frames = many(len(m.frames), "frame")
             yield Sentence("met", f"No {prepared.outside} passes through anything on any of {frames}.")
         return
     parts = []
@@ -130,7 +131,7 @@ def intersection_sentences(prepared: Prepared, m: Measured) -> Iterator[Sentence
     for what, counts in ((itself, found.with_itself), ("an obstacle", found.with_obstacles)):
         if counts.any():
             worst = int(np.argmax(counts))
-            most = f"at most {count(int(counts[worst]), 'triangle')} at frame {m.frames[worst]:g}"
+            most = f"at most {many(int(counts[worst]), 'triangle')} at frame {m.frames[worst]:g}"
             parts.append(f"through {what} on {on(m.frames[counts > 0])} ({most})")
     advice = f"; {prepared.apart}" if contact is None and prepared.apart else ""
     passes = "passes" if len(prepared.written) == 1 else "pass"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import InputError, Integers, PhysicsStopped, Points, Sparse, Vector
+from bunraku.contracts import InputError, Integers, PhysicsStopped, Points, Sparse, Vector, many
 from bunraku.direction import Job
 from bunraku.direction.steer import Body, KeyShape, SteerSettings, directed_shapes, find_blows, find_leads, steering_job
 from bunraku.io import ContentCache
@@ -107,7 +107,7 @@ class PreparedBody(Prepared):
         """Surface, tetrahedra, keys and paths."""
         return [
             *(line for one in self.bodies for line in _summary(one)),
-            f"physics: {self.shot.physics.substeps} steps a frame, to convergence",
+            f"physics: {many(self.shot.physics.substeps, 'step')} a frame, to convergence",
         ]
 
     def rehearse(self, threads: int | None) -> None:
@@ -152,9 +152,10 @@ class PreparedBody(Prepared):
 
 
 def _summary(one: ReadBody) -> list[str]:
+    pins = many(len(one.pins), "pin")
     return [
-        f"{one.filled.summary()}; {len(one.keys)} key shapes, {len(one.paths)} paths",
-        f"material: {one.table.material.preset or 'a material of its own'}; {len(one.pins)} pins{_begun(one.table)}",
+        f"{one.filled.summary()}; {many(len(one.keys), 'key shape')}, {many(len(one.paths), 'path')}",
+        f"material: {one.table.material.preset or 'a material of its own'}; {pins}{_begun(one.table)}",
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Points, Sparse, Vector
+from bunraku.contracts import Points, Sparse, Vector, many
 from bunraku.direction import Job
 from bunraku.direction.plan import asked_shapes, planned_job
 from bunraku.io import ContentCache
@@ -25,7 +25,6 @@ from .refusals import refuse_settings
 from .report import GROUNDS, KEYS
 from .shot import Shot
 from .spec import PhysicsTable
-from .wording import count
 
 _FOR_STEPS = {
     **{one.name: "is for what is simulated; a plan is found at once" for one in dataclasses.fields(PhysicsTable)
@@ -175,8 +174,8 @@ def _directed(one: ReadPlan, first: float, times: Vector) -> Points:
 
 
 def _summary(one: ReadPlan) -> str:
-    keys = count(sum(len(told) for told in one.told), "key")
-    phases = f" in {count(len(one.told), 'phase')}" if one.table.phases else ""
+    keys = many(sum(len(told) for told in one.told), "key")
+    phases = f" in {many(len(one.told), 'phase')}" if one.table.phases else ""
     modes = max(motion.report["modes"] for motion in one.motions)
     span = f"frames {one.table.begin:g} to {one.last:.6g}"
     return f"{one.filled.summary()}; {keys}{phases}, {span}, planned in {modes} modes"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import InputError, Integers, Points, Sparse, Vector
+from bunraku.contracts import InputError, Integers, Points, Sparse, Vector, many
 from bunraku.direction import Job, Pin
 from bunraku.direction.track import Tests, tracking_job
 from bunraku.geometry import MOST_FACES, Surface, TriMesh, check_physical, first_few, subdivide
@@ -118,16 +118,23 @@ class PreparedShell(Prepared):
     def summary(self) -> list[str]:
         """Guide, shell, material and pins."""
         clip, table, physics = self.clip, self.table, self.shot.physics
-        regions = "without a guide" if self.tests is None else f"{self.tests.count} regions obey the guide"
+        regions = (
+            "without a guide"
+            if self.tests is None
+            else f"{many(self.tests.count, 'region obeys', 'regions obey')} the guide"
+        )
         parts = [table.material.preset or "a material of its own", *(f"region {name}" for name in table.regions)]
         steps = (
-            "to convergence" if physics.iterations == "converge" else f"{physics.iterations} Newton iterations a step"
+            "to convergence"
+            if physics.iterations == "converge"
+            else f"{many(int(physics.iterations), 'Newton iteration')} a step"
         )
         return [
             f"object {self.name}: guide {clip.path} of {clip.mesh.point_count} vertices, frames {clip.frames[0]:g} to "
             f"{clip.frames[-1]:g}; shell of {self.shell.point_count} vertices, {regions}",
-            f"material: {', '.join(parts)}; {len(self.pins)} pins",
-            f"physics: {physics.substeps} steps a frame, {steps}, {physics.bending} bending, start = {physics.start}",
+            f"material: {', '.join(parts)}; {many(len(self.pins), 'pin')}",
+            f"physics: {many(physics.substeps, 'step')} a frame, {steps}, {physics.bending} bending, "
+            f"start = {physics.start}",
         ]
 
     def _start(self) -> dict[str, Any]:

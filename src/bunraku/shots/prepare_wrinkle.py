@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Points, Sparse, Vector
+from bunraku.contracts import Points, Sparse, Vector, many
 from bunraku.direction import Frame, Job
 from bunraku.direction.wrinkle import Handle, Muscle, wrinkling_job
 from bunraku.geometry import TriMesh
@@ -149,10 +149,10 @@ class PreparedWrinkle(Prepared):
         told = told_facts(self._begun.facts)
         return [
             f"object {self.written[0].name}: {self.table.source_key} {self.clip.path} of {self.shell.point_count} "
-            f"vertices; {told.interior}; {len(self.handles)} handles"
-            + (f", {len(self.muscles)} muscles" if self.muscles else ""),
+            f"vertices; {told.interior}; {many(len(self.handles), 'handle')}"
+            + (f", {many(len(self.muscles), 'muscle')}" if self.muscles else ""),
             f"skin of {1e3 * self.material.thickness:.3g} mm, {self.material.young:.3g} Pa: {told.waves}",
-            f"physics: {self.shot.physics.substeps} steps a frame, each balanced",
+            f"physics: {many(self.shot.physics.substeps, 'step')} a frame, each balanced",
         ]
 
     def rehearse(self, threads: int | None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Integers, Points, Sparse, input_error
+from bunraku.contracts import Integers, Points, Sparse, input_error, many
 from bunraku.direction.track import Tests
 from bunraku.geometry import TriMesh, subdivide, vertex_areas
 from bunraku.render import (
@@ -72,7 +72,7 @@ def _table(prepared: PreparedShell) -> list[str]:
         lines.append(f"… and {tests.count - _MOST_ROWS} more")
     covered = np.minimum(np.asarray(tests.shell.sum(axis=0)).reshape(-1), 1.0)  # regions may lie within regions
     free = max(1.0 - float(covered @ areas / areas.sum()), 0.0)
-    lines.append(f"{tests.count} regions; {100 * round(free, 9):.3g} % of the area obeys nothing")
+    lines.append(f"{many(tests.count, 'region')}; {100 * round(free, 9):.3g} % of the area obeys nothing")
     return lines
 
 

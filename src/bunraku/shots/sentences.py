@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bunraku.constraints import HARD
+from bunraku.contracts import many
 
 from .body_sentences import blow_sentences, fetched_sentences, shape_sentences, turn_sentences
 from .contact_sentences import (
@@ -21,7 +22,7 @@ from .key_sentences import key_sentences
 from .plan_sentences import plan_sentences
 from .prepared import Prepared
 from .report import FORCE, MET, Measured, Rows, Sentence
-from .wording import count, digits, length, on, peak, ranges, share
+from .wording import digits, length, on, peak, ranges, share
 from .wrinkle_sentences import skin_sentences
 
 
@@ -83,7 +84,7 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         yield Sentence("met", f"{_met_on(m)}{but}: {gap}.", float(m.frames[frame]), region)
     else:
         frame, region = peak(np.where(m.astray[:, None], m.residual_exact, -1.0))
-        which = f"{missed} of {count(directed, 'frame')} ({ranges(m.frames[m.astray])})"
+        which = f"{missed} of {many(directed, 'frame')} ({ranges(m.frames[m.astray])})"
         where = f"at frame {m.frames[frame]:g} around {prepared.regions[region]}"
         yield Sentence(
             "missed", f"Direction missed on {which}: the largest distance is {_largest(m, m.astray)}, {where}.",
@@ -98,7 +99,7 @@ def _direction(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
 def _met_on(m: Measured) -> str:
     """Where direction was met: on which frames, and whether by all regions that had to."""
     if m.yielded.any():
-        return f"Direction met by the regions that did not yield, on {count(int(m.directed.sum()), 'frame')}"
+        return f"Direction met by the regions that did not yield, on {many(int(m.directed.sum()), 'frame')}"
     directed = int(m.directed.sum())
     which = "the one frame" if directed == 1 else f"all {directed} frames"
     asks = " that asks for it" if directed == 1 else " that ask for it"
@@ -136,8 +137,8 @@ def _yielded(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     where = f"around {prepared.regions[region]} at frame {m.frames[frame]:g}"
     yield Sentence(
         "yielded",
-        f"Direction yielded on {len(frames)} of {count(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
-        f"{count(m.regions, 'region')} gave way, as asked, where the guide would have pulled harder than the cap; the "
+        f"Direction yielded on {len(frames)} of {many(len(m.frames), 'frame')} ({ranges(frames)}): {regions} of "
+        f"{many(m.regions, 'region')} gave way, as asked, where the guide would have pulled harder than the cap; the "
         f"farthest is {length(float(away[frame, region]))} away, {where}.", float(m.frames[frame]), region,
     )  # fmt: skip
 
@@ -164,12 +165,12 @@ def _pins(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     if not held:
         return
     if not m.held.any():
-        what = count(len(held), "pinned vertex was", "pinned vertices were")
+        what = many(len(held), "pinned vertex was", "pinned vertices were")
         yield Sentence("note", f"{what} never firm (strength below 1), so no pin had to be met exactly.")
         return
     away = m.pin_gaps
     frame, pin = peak(away)
-    what = f"{count(len(held), 'pinned vertex', 'pinned vertices')}"
+    what = f"{many(len(held), 'pinned vertex', 'pinned vertices')}"
     met = away[frame, pin] <= MET * m.size
     where = "" if met else f", at frame {m.frames[frame]:g} on pin {pin + 1}"
     verdict = "held" if met else "missed"
@@ -185,7 +186,7 @@ def _seams(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     away = np.asarray(m.arrays["seam_residual"])
     frame, seam = peak(away)
-    stitches = count(sum(len(one.pairs) for one in prepared.seams), "stitch", "stitches")
+    stitches = many(sum(len(one.pairs) for one in prepared.seams), "stitch", "stitches")
     met = away[frame, seam] <= MET * m.size
     where = "" if met else f", at frame {m.frames[frame]:g} on seam {seam + 1}"
     yield Sentence(
@@ -200,7 +201,7 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         return
     physics, made, last = prepared.shot.physics, m.arrays["iterations"], m.arrays["last_step"]
     if physics.iterations != "converge":
-        each, moved = count(int(physics.iterations), "Newton iteration"), length(float(last.max()))
+        each, moved = many(int(physics.iterations), "Newton iteration"), length(float(last.max()))
         text = f"Each step took {each}, as asked; the last one moved the {prepared.noun} by up to {moved}."
         yield Sentence("note", text, float(m.frames[int(np.argmax(last))]))
         return
@@ -209,7 +210,7 @@ def _newton(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
     spent = f"{made[1:].mean():.1f} Newton iterations a frame on average, {most}"
     limited = ~np.asarray(m.arrays["converged"], dtype=bool)
     if limited.any():
-        which = f"{count(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])})"
+        which = f"{many(int(limited.sum()), 'frame')} ({ranges(m.frames[limited])})"
         yield Sentence(
             "missed",
             f"On {which} a step used up its Newton iterations before it had converged: its last correction was up to "
@@ -262,7 +263,7 @@ def _energies(m: Measured) -> Iterator[Sentence]:
 
 def _preroll(prepared: Prepared) -> Iterator[Sentence]:
     if prepared.preroll:
-        before, first = count(prepared.preroll, "frame"), prepared.numbers[prepared.preroll]
+        before, first = many(prepared.preroll, "frame"), prepared.numbers[prepared.preroll]
         yield Sentence(
             "note", f"{before} of preroll led from the rest shape to frame {first:g}; simulated, not written."
         )

@@ -41,11 +41,6 @@ def on(frames: Vector) -> str:
     return f"frame{'' if len(frames) == 1 else 's'} {ranges(frames)}"
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """'1 frame', '3 frames'."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def peak(values: Array) -> tuple[int, int]:
     """Frame and region of the largest of values (t, k)."""
     frame, region = np.unravel_index(int(np.argmax(values)), values.shape)

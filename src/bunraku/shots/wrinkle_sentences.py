@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.contracts import many
+
 from .prepared import Prepared
 from .report import HEIGHT, MET, Measured, Rows, Sentence
-from .wording import count, digits, millimetres, on, ranges
+from .wording import digits, millimetres, on, ranges
 from .wrinkle_facts import waves
 
 _SAME = 1e-9  # of the size: two shapes of a muscle as near as that are one
@@ -41,7 +43,7 @@ def _missed(prepared: Prepared, m: Measured) -> Iterator[Sentence]:
         frames = m.frames[missed[:, k]]
         yield Sentence(
             "missed",
-            f"{_capital(prepared.regions[k])} is missed on {count(len(frames), 'frame')} ({ranges(frames)}), by up to "
+            f"{_capital(prepared.regions[k])} is missed on {many(len(frames), 'frame')} ({ranges(frames)}), by up to "
             f"{millimetres(float(away[worst, k]))} at frame {m.frames[worst]:g}: {_why(prepared, m, k, missed[:, k])}.",
             float(m.frames[worst]), k,
         )  # fmt: skip
@@ -138,7 +140,7 @@ def _unbalanced(m: Measured) -> Iterator[Sentence]:
         frames = m.frames[limited]
         yield Sentence(
             "missed",
-            f"On {count(len(frames), 'frame')} ({ranges(frames)}) the search for the balance of the skin was given up "
+            f"On {many(len(frames), 'frame')} ({ranges(frames)}) the search for the balance of the skin was given up "
             "before it had converged, so the wrinkles there are less exact; more substeps help.", float(frames[0]),
         )  # fmt: skip
         return

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.contracts import many
 from bunraku.geometry.connectivity import collapsed
 from bunraku.geometry.topology import LARGEST_COORDINATE, SMALLEST_SIZE, THINNEST_FACE, repeated_faces
 
-from .findings import Finding, Kind, Severity, many, report
+from .findings import Finding, Kind, Severity, report
 from .patient import Patient
 from .polygon_shapes import polygon_shapes
 from .slivers import THIN_FACE

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.contracts import many
 from bunraku.geometry.connectivity import collapsed
 from bunraku.geometry.intersections import meetings
 from bunraku.geometry.trimesh import face_areas
 
-from .findings import Finding, Kind, Severity, many, report
+from .findings import Finding, Kind, Severity, report
 from .fragments import fragment_faces
 from .holes import SMALL_HOLE, small_holes
 from .outside import inside_out

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bunraku.contracts import many
 from bunraku.geometry.connectivity import collapsed, paired_sides
 from bunraku.geometry.topology import edges, repeated_faces
 
-from .findings import Finding, Kind, Severity, many, report
+from .findings import Finding, Kind, Severity, report
 from .patient import Patient
 
 

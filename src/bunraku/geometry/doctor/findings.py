@@ -85,11 +85,6 @@ def report(
     return Finding(kind, severity, int(count), element, first, sentence, remedy, tuple(numbers.items()))
 
 
-def many(count: int, one: str, more: str | None = None) -> str:
-    """'1 point', '3 points'."""
-    return f"{count} {one if count == 1 else more or one + 's'}"
-
-
 @dataclass(frozen=True)
 class Quality:
     """The shape of the faces that have an area."""

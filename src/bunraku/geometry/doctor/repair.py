@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bunraku.contracts import input_error, is_between, need
+from bunraku.contracts import input_error, is_between, many, need
 from bunraku.geometry.connectivity import Orientation, borders, collapsed, face_pieces, orientation
 from bunraku.geometry.normals import SurfaceNormals, without_normals
 from bunraku.geometry.surface import NORMALS, Surface
@@ -15,7 +15,6 @@ from bunraku.geometry.topology import LARGEST_COORDINATE, edges, thinness
 
 from .doubles import drop_doubles
 from .draft import Draft
-from .findings import many
 from .fragments import fragment_faces
 from .holes import SMALL_HOLE, fill_holes, piece_sizes, small_holes
 from .outside import inside_out
