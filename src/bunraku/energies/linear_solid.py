@@ -1,6 +1,8 @@
 """The linear elastic body: the stiffness of a solid at rest, of one material or of one a tetrahedron.
 
-Both laws of `solid.py` are, at rest, ∫ 2µ ε(u):ε(w) + λ div u div w: the blocks are theirs, only summed here.
+Both laws of `solid.py` are, at rest, ∫ 2µ ε(u):ε(w) + λ div u div w, which is constant in a tetrahedron: of corners
+with gradients g_a, g_b it is volume × (λ g_a g_bᵀ + µ g_b g_aᵀ + µ g_a·g_b I). It is added where it belongs at once:
+nothing of the size of all blocks is written.
 """
 
 from __future__ import annotations
@@ -10,13 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Integers, Sparse, Vector, input_error
+from bunraku.contracts import Array, Integers, Sparse, Vector, alike, input_error
 from bunraku.geometry import TetMesh, check_tets, tet_gradients, tet_lumped_mass
 from bunraku.materials import SolidMaterial
-from bunraku.numerics import Scatter
 
-from .linear_solid_kernels import fill_stiffness, find_neighbours
-from .solid import SolidEnergy
+from .linear_solid_kernels import fill_stiffness, find_corners, find_neighbours
 
 
 def linear_stiffness(
@@ -33,13 +33,7 @@ def linear_stiffness(
     several, which = _chosen(mesh, materials, of_tet)
     mu, lam = (np.array(part)[which] for part in zip(*(one.lame for one in several), strict=True))
     gradients, volumes = tet_gradients(mesh.rest, mesh.tets)
-    count = len(mesh.tets)
-    energy = SolidEnergy(
-        mesh.tets, gradients, volumes, mu, lam, False, np.zeros(count), np.zeros((count, 6)),
-        Scatter.of(mesh.tets, mesh.point_count),
-    )  # fmt: skip
-    (blocks,) = energy.blocks(mesh.rest, psd=False)
-    return _summed(mesh.tets, blocks, mesh.point_count)
+    return _summed(mesh.tets, gradients, volumes * lam, volumes * mu, mesh.point_count)
 
 
 def solid_mass(
@@ -69,15 +63,17 @@ def _chosen(
     return several, which.astype(np.int64)
 
 
-def _summed(tets: Integers, blocks: Array, count: int) -> Sparse:
-    """(3 count, 3 count) CSR: blocks (m, 12, 12), made symmetric, summed 3 × 3 by 3 × 3, always in the same order."""
-    flat = tets.reshape(-1)
-    corners = np.argsort(flat, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=count))])
-    indptr, columns = np.zeros(count + 1, dtype=np.int64), np.empty(16 * len(tets), dtype=np.int64)
+def _summed(tets: Integers, gradients: Array, first: Vector, second: Vector, count: int) -> Sparse:
+    """(3 count, 3 count) CSR: what tetrahedra add with volume × λ and µ (m,), 3 × 3 by 3 × 3, always in the same order:
+    symmetric to the last bit."""
+    tets = alike(tets)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(tets.reshape(-1), minlength=count))])
+    corners, indptr = np.empty(4 * len(tets), dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
+    find_corners(tets, starts, corners)
+    columns = np.empty(16 * len(tets), dtype=np.int64)
     pairs = find_neighbours(tets, corners, starts, indptr, columns)
-    values, indices = np.zeros(9 * pairs), np.empty(9 * pairs, dtype=np.int32)
-    fill_stiffness(tets, corners, starts, indptr, columns, blocks, values, indices)
+    values, indices = np.empty(9 * pairs), np.empty(9 * pairs, dtype=np.int32)
+    fill_stiffness(tets, corners, starts, indptr, columns, gradients, first, second, values, indices)
     rows = (9 * indptr[:-1, None] + 3 * np.diff(indptr)[:, None] * np.arange(3)).reshape(-1)
     whole = np.append(rows, 9 * pairs).astype(np.int32 if 9 * pairs < 2**31 else np.int64)
     return sparse.csr_array((values, indices, whole), shape=(3 * count, 3 * count))
