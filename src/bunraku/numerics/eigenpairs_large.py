@@ -3,11 +3,12 @@
 The space in which pairs are looked for grows by the factor's answer to the residuals of the nearest, in blocks and with
 full orthogonalisation [Davidson 1975]. With an exact factor that is Lanczos's method, as all residuals then lie in its
 next block. But these residuals are true ones, K φ − λ M φ in double precision, so the pairs are as sharp as those of a
-factor in double precision, which takes twice the time; on small bodies that gain is lost to the work around it.
+factor in double precision, which takes twice the time; on small bodies that gain is lost to the work around it. It is
+the reading of the factor, and of the space, that takes time: blocks are wide, and pairs that are found are left out.
 
 What the start did not see is never found from it. The signs of pivots would tell, but not those of a factor in single
-precision. So once all are nearly there, other random vectors, thrice multiplied by the inverse, are taken in: they are
-full of a pair that was missed, which is then found like the others.
+precision. So other random vectors ride along with the first blocks, are thrice multiplied by the inverse and then taken
+in: they are full of a pair that was missed, which is then found like the others.
 """
 
 from __future__ import annotations
@@ -21,13 +22,19 @@ from .factorisation import choose
 from .pardiso import FactorisationError
 
 _TOLERANCE = 1e-10  # how far a vector of length one may be from what the inverse makes of it, times λ
-_ROUGHLY, _SAME = 1e-3, 1e-2  # the same before others are looked for; share within which λ is then still the same
+_ROUGHLY = 1e-3  # the same, which rounding must not hide
+_SAME = 1e-6  # share within which λ of a pair that was found stays the same: else another one has come before it
 _NOISE = 30.0  # times what rounding makes of a residual: what the inverse makes of that cannot be undercut
-_BLOCK = 4
-_ROOM = 128  # vectors, for which there is room at once
+_BLOCK = 12
+_ROOM = 96  # vectors, for which there is room at once
 _STEPS = 40  # and one for every pair, after which it is given up
-_POWERS, _MORE = 3, 2  # how often what is looked at anew is multiplied by the inverse, and steps that follow
+_OTHERS, _POWERS = (
+    4,
+    3,
+)  # random vectors that are taken in later, and how often they are multiplied by the inverse first
+_MORE = 2  # steps after that in which as many pairs above those that are wanted are looked at, too
 _DEPENDENT = 1e-12  # length that is left of a unit vector without what is in others: less is rounding
+_ALIKE = 1e-14  # share of the largest below which a direction of several unit vectors is what they have in common
 _TINY, _EPS = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).eps)
 _SEED = 20140701  # of the vectors that are begun with
 
@@ -37,7 +44,7 @@ def lowest_by_single(
 ) -> tuple[Vector, Array] | None:
     """λ (count,) and M^½ φ (N, count); None where single precision does not tell enough. `upper` is the upper triangle
     of K."""
-    return _Search(_Rough(stiffness, mass, upper, threads)).lowest(count)
+    return _Search(_Rough(stiffness, mass, upper, threads), count).lowest()
 
 
 class _Rough:
@@ -48,6 +55,7 @@ class _Rough:
     ) -> None:
         indptr, indices, values = upper
         self._stiffness, self._root, self.size = stiffness, np.sqrt(mass), len(mass)
+        self._typical = float(np.mean(self._root))
         self._factor: Factorisation = choose(threads=threads, single=True, positive=True)
         self._factor.analyse(indptr, indices)
         self._factor.factor(values)
@@ -61,8 +69,11 @@ class _Rough:
     def undone(self, x: Array) -> Array:
         """(b, N) the inverse times rows (b, N), of any length: each is scaled, for single precision has few powers."""
         length = np.maximum(np.linalg.norm(x, axis=1, keepdims=True), _TINY)
-        typical = float(np.mean(self._root))
-        found = self._factor.solve(x * (self._root / typical) / length) * (self._root * typical) * length
+        scaled = x * (self._root / self._typical)
+        scaled /= length
+        found = self._factor.solve(scaled)
+        found *= self._root * self._typical
+        found *= length
         if not np.isfinite(found).all():
             raise FactorisationError("a factor in single precision ran out of range")
         return found
@@ -71,70 +82,86 @@ class _Rough:
 class _Search:
     """A space that grows until the lowest pairs are in it."""
 
-    def __init__(self, operator: _Rough) -> None:
-        self.operator, self.room = operator, operator.size
+    def __init__(self, operator: _Rough, count: int) -> None:
+        self.operator, self.room, self.count = operator, operator.size, count
         self.block = min(_BLOCK, self.room)
-        self.good = 0
-        """how many of the lowest pairs are as good as they can be"""
         self.small = np.zeros((0, 0))
         """(m, m) K in the space"""
+        self.good = np.zeros(count, dtype=bool)
+        """which of the lowest pairs are as good as they can be"""
+        self.values = np.zeros(0)
+        """(m,) λ of the lowest pairs when they were last looked at"""
         self._generator = np.random.default_rng(_SEED)
+        self._others, self._powers, self._more = np.zeros((0, self.room)), 0, _MORE
         self._basis, self._images = np.empty((0, self.room)), np.empty((0, self.room))
 
-    def lowest(self, count: int) -> tuple[Vector, Array] | None:
+    def lowest(self) -> tuple[Vector, Array] | None:
         """λ (count,) and ψ (N, count); None where so many steps do not do."""
-        self.grow(_begun(self.operator, self._generator, self.block, 1))
-        before = np.zeros(0)
-        for _ in range(_STEPS + count):
-            lacking = self.lacking(count, _TOLERANCE if len(before) else _ROUGHLY)
-            if len(lacking) and len(self.small) < self.room:
-                self.grow(lacking)
-                continue
-            values, inner = eigh(self.small, subset_by_index=(0, count - 1))
-            if len(self.small) == self.room or (len(before) and np.allclose(values, before, rtol=_SAME, atol=0.0)):
+        start = _begun(self._generator, self.block, self.room)
+        self._others = _begun(self._generator, _OTHERS, self.room)
+        self.grow(self.undone(start))
+        for _ in range(_STEPS + self.count):
+            which = self.lacking()
+            if not len(which) or len(self.small) == self.room:
+                values, inner = eigh(self.small, subset_by_index=(0, self.count - 1))
                 return values, np.ascontiguousarray((inner.T @ self._basis[: len(self.small)]).T)
-            before = values
-            self.look(count)
+            better = self.better(which)
+            if len(better):
+                self.grow(better)
         return None
 
-    def lacking(self, count: int, tolerance: float) -> Array:
-        """(b, N) what the lowest pairs lack that are not good; nothing where all of `count` are."""
-        if len(self.small) < count:
-            return self.better(0)[1]
-        while self.good < count:
-            values, better = self.better(self.good)
-            if not self.operator.noise < _ROUGHLY * values[0]:
-                raise FactorisationError("too soft, beside its stiffest part, for what single precision tells")
-            worse = np.linalg.norm(better, axis=1) > max(tolerance, self.operator.noise / values[0])
-            if worse[: count - self.good].any():
-                self.good += int(np.argmax(worse))
-                return better
-            self.good += len(worse)
-        return np.zeros((0, self.room))
-
-    def better(self, first: int) -> tuple[Vector, Array]:
-        """(m,) values in the space, and (b, N) what makes the pairs from the first one on better."""
+    def lacking(self) -> Integers:
+        """Numbers of the pairs to look at: those that are not good, the lowest first, and some above them."""
         filled = len(self.small)
-        values, inner = eigh(self.small, subset_by_index=(0, min(first + self.block, filled) - 1))
-        some = slice(first, first + self.block)
-        residual = inner[:, some].T @ self._images[:filled]
-        residual -= values[some, None] * (inner[:, some].T @ self._basis[:filled])
-        return values, self.operator.undone(residual)
+        found = np.flatnonzero(~self.good[:filled])
+        if len(found) >= self.block or not self._more:
+            return found[: self.block]
+        above = np.arange(self.count, self.count + _OTHERS)
+        if len(self._others):  # a step yields no more than its block
+            return np.append(found, above[above < filled])[: self.block]
+        self._more -= 1
+        return np.append(found, above[above < filled])
 
-    def look(self, count: int) -> None:
-        """Take in what the start did not see, and let it grow by what is next above the pairs that are known."""
-        self.good = 0
-        self.grow(_begun(self.operator, self._generator, self.block, _POWERS))
-        for _ in range(_MORE):
-            if len(self.small) > count:
-                self.grow(self.better(count)[1])
+    def better(self, which: Integers) -> Array:
+        """(b, N) what makes pairs better, but for those that are good, and the other vectors when it is time."""
+        filled = len(self.small)
+        values, inner = eigh(self.small, subset_by_index=(0, int(which[-1])))
+        self._compare(values)
+        residual = inner[:, which].T @ self._images[:filled]
+        residual -= values[which, None] * (inner[:, which].T @ self._basis[:filled])
+        if not self.operator.noise < _ROUGHLY * values[0]:
+            raise FactorisationError("too soft, beside its stiffest part, for what single precision tells")
+        rows = self.undone(residual)
+        good = np.linalg.norm(rows[: len(which)], axis=1) <= np.maximum(_TOLERANCE, self.operator.noise / values[which])
+        wanted = which < self.count
+        self.good[which[wanted]] = good[wanted]
+        return rows[np.append(~good, np.ones(len(rows) - len(which), dtype=bool))]
+
+    def _compare(self, values: Vector) -> None:
+        """Where a pair was missed that lies below some which are good, these are now others, and looked at again."""
+        known = np.flatnonzero(self.good[: min(len(values), len(self.values))])
+        if not np.allclose(values[known], self.values[known], rtol=_SAME, atol=0.0):
+            self.good[:] = False
+        self.values = np.append(values, self.values[len(values) :])
+
+    def undone(self, rows: Array) -> Array:
+        """(b, N) the inverse times rows (b, N). The other vectors ride along, and stay when they are ready."""
+        if not len(self._others):
+            return self.operator.undone(rows)
+        found = self.operator.undone(np.concatenate([rows, self._others]))
+        self._powers += 1
+        if self._powers == _POWERS:
+            self._others = self._others[:0]
+            return found
+        self._others = found[len(rows) :]
+        return found[: len(rows)]
 
     def grow(self, rows: Array) -> None:
         """The space by rows (b, N)."""
         filled = len(self.small)
         rows = _orthonormal(rows, self._basis[:filled])[: self.room - filled]
         if not len(rows):  # rounding is all that is left of them
-            rows = self._generator.normal(size=(min(self.block, self.room - filled), self.room))
+            rows = _begun(self._generator, min(self.block, self.room - filled), self.room)
             rows = _orthonormal(rows, self._basis[:filled])
         end = filled + len(rows)
         if end > len(self._basis):
@@ -149,20 +176,19 @@ class _Search:
         self.small = grown
 
 
-def _begun(operator: _Rough, generator: np.random.Generator, block: int, powers: int) -> Array:
-    """(b, N) random rows, so often multiplied by the inverse."""
-    rows = generator.normal(size=(block, operator.size))
-    for _ in range(powers):
-        rows = operator.undone(rows)
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows
+def _begun(generator: np.random.Generator, count: int, size: int) -> Array:
+    """(count, size) random rows."""
+    return generator.normal(size=(count, size))
 
 
 def _orthonormal(rows: Array, basis: Array) -> Array:
-    """Rows made orthonormal, and orthogonal to others; fewer where they depend on these."""
+    """Rows made orthonormal, and orthogonal to others; fewer where they depend on these or on each other."""
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _TINY)
     for _ in range(2):
         rows = rows - (rows @ basis.T) @ basis
-        columns, triangle = np.linalg.qr(rows.T)
-        rows = np.ascontiguousarray(columns.T)[np.abs(np.diagonal(triangle)) > _DEPENDENT]
+        length = np.linalg.norm(rows, axis=1)
+        rows = rows[length > _DEPENDENT] / length[length > _DEPENDENT, None]
+        values, inner = np.linalg.eigh(rows @ rows.T)
+        own = values > _ALIKE * len(rows)
+        rows = (inner[:, own] / np.sqrt(values[own])).T @ rows
     return rows
