@@ -165,8 +165,7 @@ class _Search:
             rows = _orthonormal(rows, self._basis[:filled])
         end = filled + len(rows)
         if end > len(self._basis):
-            more = np.empty((max(_ROOM, filled), self.room))  # which takes no memory before it is written
-            self._basis, self._images = (np.concatenate([old[:filled], more]) for old in (self._basis, self._images))
+            self._basis, self._images = (_with_room(old[:filled]) for old in (self._basis, self._images))
         self._basis[filled:end], self._images[filled:end] = rows, self.operator.times(rows)
         shares = self._images[filled:end] @ self._basis[:end].T
         grown = np.zeros((end, end))
@@ -179,6 +178,13 @@ class _Search:
 def _begun(generator: np.random.Generator, count: int, size: int) -> Array:
     """(count, size) random rows."""
     return generator.normal(size=(count, size))
+
+
+def _with_room(rows: Array) -> Array:
+    """Rows, with room for as many more, which takes no memory before it is written."""
+    out = np.empty((len(rows) + max(_ROOM, len(rows)), rows.shape[1]))
+    out[: len(rows)] = rows
+    return out
 
 
 def _orthonormal(rows: Array, basis: Array) -> Array:
