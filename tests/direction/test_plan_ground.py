@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from bunraku.contracts import InputError, Outcome
-from bunraku.direction.plan import Key, Motion, plan, solving
+from bunraku.direction.plan import Key, Motion, looking, plan, solving
 from bunraku.direction.plan.ground import ALLOWED, moments_of
-from bunraku.direction.plan.looking import looked_at
+from bunraku.direction.plan.looking import looked_at, looked_at_all, unseen
 from bunraku.direction.steer import Grip
 from bunraku.geometry import tet_bar
 
@@ -100,3 +102,21 @@ def test_a_first_look_misses_nothing_below_the_ground(free: Motion, share: float
     assert (seen.values[~below] > level).all()
     closely = np.abs(seen.values - true).max(axis=1) < 1e-12
     assert share < 1.0 or closely.mean() < 0.5  # of a level that is far below little is looked at
+
+
+@pytest.mark.parametrize("share", [0.9, 1.2])
+def test_no_moment_is_looked_at_twice(free: Motion, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at all moments after one at some of them sees what a look at all of them sees."""
+    times, asked = moments_of(1.0, BAR.point_count), list[float]()
+    whole = looked_at_all(unseen(free.body, times), free.body, free.place, free.spline)
+    real = looking._heights
+
+    def noted(body: Any, place: Any, spline: Any, moments: Any, vertices: Any) -> Any:
+        asked.extend(moments.tolist())
+        return real(body, place, spline, moments, vertices)
+
+    monkeypatch.setattr(looking, "_heights", noted)
+    some = looked_at(free.body, free.place, free.spline, times, share * lowest(free))
+    seen = looked_at_all(some, free.body, free.place, free.spline)
+    assert not some.whole and seen.whole and sorted(asked) == times.tolist()
+    np.testing.assert_allclose(seen.values, whole.values, atol=1e-12)

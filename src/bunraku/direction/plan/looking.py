@@ -3,12 +3,12 @@
 Every fourth moment is looked at first. Between two of these a height is nearer to the straight line than an eighth of
 its second difference, as far as it is smooth; where even four times that leaves all vertices above the level, the line
 will do. A motion is looked at again and again while it is lifted off the ground, and is near it at few moments. What is
-said of it in the end comes from a look at every moment.
+said of it in the end comes from a look at every moment, of which those that were looked at are kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,8 +36,13 @@ class Heights:
     """(k,)"""
     values: Array
     """(t, k) [m]; at moments when nothing is near the level, about"""
-    whole: bool
-    """whether every moment was looked at"""
+    closely: Flags
+    """(t,) which moments were looked at"""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all were."""
+        return bool(self.closely.all())
 
 
 def moving_skin(body: Reduced) -> Integers:
@@ -45,30 +50,38 @@ def moving_skin(body: Reduced) -> Integers:
     return np.setdiff1d(body.mesh.surface_vertices, body.fixed)
 
 
-def looked_at_all(body: Reduced, place: Place, spline: WigglySpline, times: Vector) -> Heights:
-    """Heights at times (t,), all of them as they are."""
+def unseen(body: Reduced, times: Vector) -> Heights:
+    """Before anything is looked at."""
     skin = moving_skin(body)
-    return Heights(times, skin, _heights(body, place, spline, times, skin), whole=True)
+    return Heights(times, skin, np.zeros((len(times), len(skin))), np.zeros(len(times), dtype=bool))
 
 
 def looked_at(body: Reduced, place: Place, spline: WigglySpline, times: Vector, level: float) -> Heights:
     """Heights at times (t,), those above a level [m] by and by only."""
-    skin = moving_skin(body)
+    nothing = unseen(body, times)
     first = np.unique(np.append(np.arange(0, len(times), _STRIDE), len(times) - 1))
     if len(first) < _FEW:
-        return looked_at_all(body, place, spline, times)
-    coarse = _heights(body, place, spline, times[first], skin)
-    near = _near(coarse, level)
-    part = np.clip(np.searchsorted(first, np.arange(len(times)), side="right") - 1, 0, len(near) - 1)
-    closely = near[part]
-    closely[first] = False
-    values = np.empty((len(times), len(skin)))
+        return looked_at_all(nothing, body, place, spline)
+    coarse = _heights(body, place, spline, times[first], nothing.vertices)
+    part = np.clip(np.searchsorted(first, np.arange(len(times)), side="right") - 1, 0, len(first) - 2)
     share = ((np.arange(len(times)) - first[part]) / np.diff(first)[part])[:, None]
-    values[:] = (1.0 - share) * coarse[part] + share * coarse[part + 1]
-    values[first] = coarse
-    if closely.any():
-        values[closely] = _heights(body, place, spline, times[closely], skin)
-    return Heights(times, skin, values, whole=bool((closely.sum() + len(first)) == len(times)))
+    values, closely = (1.0 - share) * coarse[part] + share * coarse[part + 1], nothing.closely.copy()
+    values[first], closely[first] = coarse, True
+    about = replace(nothing, values=values, closely=closely)
+    return _also_at(_near(coarse, level)[part], about, body, place, spline)
+
+
+def looked_at_all(seen: Heights, body: Reduced, place: Place, spline: WigglySpline) -> Heights:
+    """Heights of the same motion, all of them as they are."""
+    return _also_at(np.ones(len(seen.times), dtype=bool), seen, body, place, spline)
+
+
+def _also_at(moments: Flags, seen: Heights, body: Reduced, place: Place, spline: WigglySpline) -> Heights:
+    """What is seen, and some moments (t,) looked at where they were not."""
+    more, values = moments & ~seen.closely, seen.values.copy()
+    if more.any():
+        values[more] = _heights(body, place, spline, seen.times[more], seen.vertices)
+    return replace(seen, values=values, closely=seen.closely | more)
 
 
 def _near(heights: Array, level: float) -> Flags:

@@ -26,7 +26,7 @@ from .ground import (
     with_touches,
 )
 from .keys import SAME_TIME, Key
-from .looking import Heights, looked_at, looked_at_all
+from .looking import Heights, looked_at, looked_at_all, unseen
 from .motion import Motion
 from .nodes import Ends, Nodes, node_times
 from .place import Place
@@ -77,11 +77,8 @@ def solve(
     asked = replace(found.problem, rows=[row for row in found.problem.rows if row.key < len(keys)])
     report = report_of(asked, found.solution, found.spline, spent)
     if ground is not None:
-        times = moments_of(duration, body.mesh.point_count)
-        seen = found.seen
-        if seen is None or not seen.whole:
-            seen = looked_at_all(body, place, found.spline, times)
-        report |= ground_facts(body, seen, ground)
+        seen = found.seen or unseen(body, moments_of(duration, body.mesh.point_count))
+        report |= ground_facts(body, looked_at_all(seen, body, place, found.spline), ground)
         if not report["above_ground"]:
             report |= {"met": False, "sentences": [*report["sentences"], ground_sentence(report)]}
         if found.problem is not problem and found.solution.outcome is Outcome.NOT_CONVERGED:
@@ -109,7 +106,7 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     for left in range(_ROUNDS, -1, -1):
         seen = looked_at(body, place, found.spline, times, ground)
         if not seen.whole and not dips(body, seen, ground):  # before it is taken
-            seen = looked_at_all(body, place, found.spline, times)
+            seen = looked_at_all(seen, body, place, found.spline)
         if (deep := deepest(seen, ground)) < least:
             best, least = replace(found, seen=seen), deep
         more = dips(body, seen, ground)
