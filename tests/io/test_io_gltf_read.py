@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from bunraku.contracts import InputError
 from bunraku.geometry import COLOUR, NORMALS, UV, Scope
+from bunraku.io import several_meshes
 from bunraku.io.gltf import read_gltf
 
 HALF = np.sqrt(0.5)
@@ -155,6 +156,7 @@ def test_names_of_meshes_differ(tmp_path: Path, made: Made) -> None:
     made.json |= {"scenes": [{"nodes": [4]}]}
     with pytest.raises(InputError, match=r"got '/node_4/leg, /node_4/leg_2, /node_4/leg_2_2, /node_4/node_3'\)"):
         read_gltf(made.glb(tmp_path / "a.glb"), None, None)
+    assert several_meshes(tmp_path / "a.glb") == [f"/node_4/{name}" for name in ("leg", "leg_2", "leg_2_2", "node_3")]
     made.json["scenes"] = [{}]
     with pytest.raises(InputError, match="/hidden"):
         read_gltf(made.glb(tmp_path / "a.glb"), None, None)

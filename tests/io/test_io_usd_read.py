@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bunraku.contracts import InputError
-from bunraku.io import input_files, read_animation, read_clip, read_mesh, require_motion
+from bunraku.io import input_files, read_animation, read_clip, read_mesh, require_motion, several_meshes
 from bunraku.io.read import read_surface
 
 Stage = Callable[..., Path]
@@ -183,6 +183,8 @@ def test_instanced_meshes_are_found(stage: Stage) -> None:
 def test_several_meshes_and_none_named_lists_them(stage: Stage) -> None:
     with pytest.raises(InputError, match=r"holds several meshes.*/World/hero/coat, /World/hero/body.*prim="):
         read_clip(stage(TWINS))
+    assert several_meshes(stage(TWINS)) == ["/World/hero/coat", "/World/hero/body"]
+    assert several_meshes(stage(triangle(TWO))) == []
     many = "\n".join(triangle(TWO, name=f"m{k}") for k in range(20))
     with pytest.raises(InputError, match=r"/m0, .*/m19"):
         read_clip(stage(many, "many.usda"))

@@ -43,8 +43,11 @@ from .read import read_clip as read_clip
 from .read import read_mesh as read_mesh
 from .read import read_poses as read_poses
 from .read import read_surface as read_surface
+from .read import says_unit as says_unit
+from .read import several_meshes as several_meshes
 from .sample import Sample as Sample
 from .sample import local_origin as local_origin
+from .sequence import families as families
 from .skeletons import SKELETONS as SKELETONS
 from .skeletons import check_skeleton_there as check_skeleton_there
 from .skeletons import read_rig as read_rig

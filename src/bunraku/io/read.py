@@ -48,6 +48,8 @@ class _Format:
     files: Callable[[Path, Asked], list[Path]]
     answers: frozenset[str] = frozenset()
     """the fields of `Asked` it understands, besides the rate and the limit"""
+    meshes: Callable[[Path], list[str]] | None = None
+    """paths of the meshes in a file that may hold several; such files say their unit, too"""
 
 
 def _record_usd(path: Path, asked: Asked) -> Recording:
@@ -60,6 +62,12 @@ def _usd_files(path: Path, asked: Asked) -> list[Path]:
     from .usd import used_files
 
     return used_files(path)
+
+
+def _usd_meshes(path: Path) -> list[str]:
+    from .usd import mesh_paths
+
+    return mesh_paths(path)
 
 
 def _record_gltf(path: Path, asked: Asked) -> Recording:
@@ -75,12 +83,18 @@ def _gltf_files(path: Path, asked: Asked) -> list[Path]:
     return gltf_files(path)
 
 
+def _gltf_meshes(path: Path) -> list[str]:
+    from .gltf import gltf_meshes
+
+    return gltf_meshes(path)
+
+
 def _record_cache(path: Path, asked: Asked) -> Recording:
     return record_cache(path, asked.faces, asked.rate)
 
 
-_USD = _Format(_record_usd, _usd_files, frozenset({"prim"}))
-_GLTF = _Format(_record_gltf, _gltf_files, frozenset({"prim", "clip"}))
+_USD = _Format(_record_usd, _usd_files, frozenset({"prim"}), _usd_meshes)
+_GLTF = _Format(_record_gltf, _gltf_files, frozenset({"prim", "clip"}), _gltf_meshes)
 _CACHE = _Format(_record_cache, lambda path, asked: cache_files(path, asked.faces), frozenset({"faces"}))
 _SEQUENCE = _Format(
     lambda path, asked: read_sequence(path, asked.limit), lambda path, asked: list(find_sequence(path).values())
@@ -105,6 +119,19 @@ _ELSEWHERE = {
         (".msh", ".node", ".ele"), "holds a solid of tetrahedra, not an animated surface; read it with read_tets"
     ),
 }
+
+
+def several_meshes(path: Path) -> list[str]:
+    """The paths of a file's meshes, of which one must be named; [] where there is nothing to choose."""
+    form = _FORMATS.get(path.suffix.lower())
+    found = [] if form is None or form.meshes is None else form.meshes(path)
+    return found if len(found) > 1 else []
+
+
+def says_unit(name: str) -> bool:
+    """Whether files of such a name know their unit and their axes."""
+    form = _FORMATS.get(Path(name).suffix.lower())
+    return form is not None and form.meshes is not None
 
 
 def read_surface(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +123,17 @@ def _family(file: Path) -> tuple[str, str] | None:
     """What numbered files of one sequence share: the name before and after the number."""
     name = _NUMBERED.match(file.stem)
     return (name["head"], name["tail"] + file.suffix) if name else None
+
+
+def families(files: Iterable[Path]) -> list[str]:
+    """Names of files as an animation is named by: numbered ones of a family as one, `walk.####.obj`; sorted."""
+    found: dict[str, list[Path]] = {}
+    for file in files:
+        number = _NUMBERED.match(file.stem) if file.suffix.lower() in MESH_READERS else None
+        place = "" if number is None else "#" * len(number["number"].lstrip("-"))
+        name = file.name if number is None else f"{number['head']}{place}{number['tail']}{file.suffix}"
+        found.setdefault(name, []).append(file)
+    return sorted(name if len(alike) > 1 else alike[0].name for name, alike in found.items())
 
 
 def _one_sequence(files: list[Path], where: Path) -> dict[int, Path]:

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from .looks import BAG_LOOKS as BAG_LOOKS
     from .looks import WALKER_LOOKS as WALKER_LOOKS
     from .looks import Demo as Demo
+    from .motions import Motion as Motion
+    from .object_edits import ObjectEdits as ObjectEdits
     from .outputs import Content as Content
     from .outputs import contents as contents
     from .overlays import OverlayKind as OverlayKind

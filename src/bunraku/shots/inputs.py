@@ -193,7 +193,7 @@ def find_take(takes: Path, name: str) -> tuple[Path, str, dict[str, Any]]:
         raise input_error(
             "there is no such take", where=str(folder), allowed=_known_takes(takes), remedy="run that shot first"
         )
-    report = _finished(folder)
+    report = finished_report(folder)
     animations = report["animations"]
     if chosen not in animations and (chosen or len(animations) > 1):
         several, first = len(animations) > 1, next(iter(animations))
@@ -205,7 +205,7 @@ def find_take(takes: Path, name: str) -> tuple[Path, str, dict[str, Any]]:
     return folder, chosen or next(iter(animations)), report
 
 
-def _finished(folder: Path) -> dict[str, Any]:
+def finished_report(folder: Path) -> dict[str, Any]:
     """The report of a take; refused where it is not finished."""
     try:
         report = json.loads((folder / REPORT).read_text(encoding="utf-8"))

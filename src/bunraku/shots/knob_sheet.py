@@ -12,8 +12,10 @@ from typing import Any, Literal
 from bunraku.materials import PRESETS, SOLID_PRESETS, Range, as_material, shell_ranges, solid_ranges
 from bunraku.motion import Curve
 
+from .contact_spec import SHAPES
 from .kinds import Choice, Either, Flag, FolderPath, InputPath, Keyed, Kind, ListOf, Number, Text, Whole
 from .material_spec import Material, MaterialSpec
+from .roles import motion_key, role_of
 from .shot import Shot
 from .skin_spec import FIELDS, SkinKind
 from .solid_spec import Solid, SolidSpec
@@ -64,17 +66,22 @@ def shots_in(settings: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Mapping[str
     yield from ((("stage", name), table) for name, table in stages.items() if isinstance(table, dict))
 
 
+def followed(told: Any) -> str:
+    """What a table of a motion names, in a word or two: 'hero.usd /hero/body', 'box/v003', 'sphere'; '' for nothing."""
+    if not isinstance(told, Mapping):
+        return ""
+    name = next((str(told[one]) for one in ("take", "file", "stage", "name") if one in told), "")
+    prim = f" {told['prim']}" if "prim" in told and "file" in told else ""
+    return f"{name}{prim}" or next((one for one in SHAPES if one in told), "")
+
+
 def objects_of(settings: Mapping[str, Any]) -> list[Played]:
     """All objects of a file's shots."""
     found = []
     for path, shot in shots_in(settings):
         for name, table in _tables_in(shot.get("object")).items():
-            role = table.get("role", "obstacle" if "source" in table and "guide" not in table else "shell")
-            source = _tables_in({one: table.get(one) for one in ("guide", "source", "surface")})
-            told = next(iter(source.values()), {})
-            follows = next((str(told[one]) for one in ("take", "file", "stage", "name") if one in told), "")
-            shape = next((one for one in ("plane", "sphere", "capsule") if one in told), "")
-            found.append(Played((*path, "object", name), str(role), follows or shape))
+            told = table.get(motion_key(table))
+            found.append(Played((*path, "object", name), role_of(table), followed(told)))
     return found
 
 
@@ -124,7 +131,8 @@ def _of_kind(kind: Kind, value: Any, default: Any, path: KeyPath, entry: Key) ->
             word = value.get(kind.by) if isinstance(value, Mapping) else None
             if word not in kind.tables:
                 word = next((kind.hints[one] for one in kind.hints if one in (value or ())), next(iter(kind.tables)))
-            yield from _of_table(kind.tables[str(word)].cls, value, path)
+            own = _of_table(kind.tables[str(word)].cls, value, path)
+            yield from (one for one in own if one.path != (*path, kind.by))  # with another word other keys come
         case Named(kind=inner):
             for name, one in _tables_in(value).items():
                 yield from _of_kind(inner, one, None, (*path, name), entry)

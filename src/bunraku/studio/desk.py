@@ -73,7 +73,7 @@ class Desk:
         files = {one.name: self._packed(one.name, one.id) for one in edit.files}
         about = edit.about.strip()[:_LONGEST] or "an edit"
         changes = [(one.path, one.value) for one in edit.changes]
-        return self._done(
+        return self.done(
             lambda: self.shot.edit(
                 edit.revision, changes, files=files, about=about, gesture=edit.gesture[:80], by=edit.tab[:80]
             )
@@ -81,13 +81,14 @@ class Desk:
 
     def _undo(self, query: Mapping[str, str], body: bytes) -> Reply:
         step = read_message(Step, body)
-        return self._done(lambda: self.shot.undo(step.revision, step.tab[:80]))
+        return self.done(lambda: self.shot.undo(step.revision, step.tab[:80]))
 
     def _redo(self, query: Mapping[str, str], body: bytes) -> Reply:
         step = read_message(Step, body)
-        return self._done(lambda: self.shot.redo(step.revision, step.tab[:80]))
+        return self.done(lambda: self.shot.redo(step.revision, step.tab[:80]))
 
-    def _done(self, act: Callable[[], str]) -> Reply:
+    def done(self, act: Callable[[], str]) -> Reply:
+        """What an edit has made of the shot, or why it was refused."""
         try:
             diff = act()
         except Superseded as error:

@@ -24,6 +24,7 @@ from .gate import Refusal, number
 from .messages import Cancelled, Curve, Difference, MovieBegun, News, Opened, Overlay, Report, Sentence, State, Take
 from .parcels import Piece, parcel, shares
 from .replies import Reply, Route, Waiting, route, told
+from .roles import Roles
 from .runs import Runs
 from .sketches import Sketches
 
@@ -70,6 +71,7 @@ class Studio:
             route("GET", r"/movies/([\w-]{1,40})", "", self._end_film),
             route("POST", r"/movies/([\w-]{1,40})/cancel", "", self._leave_film),
             *(() if self.desk is None else self.desk.routes()),
+            *(() if self.desk is None else Roles(self.desk.shot, self.desk.done).routes()),
             *(() if self.desk is None else Sketches(self.desk.shot, self.desk.sheet).routes()),
         )
 

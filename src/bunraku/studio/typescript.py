@@ -14,7 +14,7 @@ from pathlib import Path
 from bunraku.contracts import input_error
 from bunraku.io import write_text
 
-SOURCES = tuple(Path(__file__).with_name(name) for name in ("messages.py", "sketch_messages.py"))
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("messages.py", "role_messages.py", "sketch_messages.py"))
 TARGET = Path(__file__).with_name("client") / "src" / "messages.ts"
 _PLAIN = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "Any": "unknown"}
 _HEADING = "// Made from messages.py by `python -m bunraku.studio.typescript`; change it there.\n"

@@ -21,7 +21,7 @@ from .bake import Body, bake, read_body, rest_pose
 from .document import Document, named_file, read_document
 from .fields import Entry
 from .mesh import Shape, read_attributes, read_shape
-from .tree import Tree, find_mesh, read_tree
+from .tree import Tree, find_mesh, mesh_paths, read_tree
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +71,11 @@ def gltf_files(path: Path) -> list[Path]:
         if isinstance(uri, str) and uri[:5].lower() != "data:":
             found.add(named_file(path, buffer, uri).resolve())
     return sorted(found)
+
+
+def gltf_meshes(path: Path) -> list[str]:
+    """The paths of the file's meshes."""
+    return list(mesh_paths(read_tree(read_document(path))))
 
 
 def _read(

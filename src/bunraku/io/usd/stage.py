@@ -133,16 +133,32 @@ def find_mesh(stage: Usd.Stage, path: Path, name: str | None, schema: type = Usd
     Where several fit, those of purpose `guide` are passed over, if that leaves one: what we write demotes the guide
     to it. Hidden meshes and proxies count like any other: which one is meant is asked, not guessed.
     """
-    everything = Usd.PrimRange.Stage(stage, _PROXIES())
-    meshes = {str(prim.GetPath()): prim for prim in islice(everything, MOST_PRIMS) if prim.IsA(schema)}
+    meshes = _meshes(stage, schema)
     kind, remedy = ("mesh", "export a mesh prim")
     if schema is UsdGeom.TetMesh:
         kind, remedy = ("body of tetrahedra (TetMesh)", "read its surface with read_mesh, and tetrahedralise that")
     if not meshes:
         raise input_error(f"holds no {kind}", where=str(path), got=_contents(stage), remedy=remedy)
-    guide = UsdGeom.Tokens.guide
-    is_guide = lambda one: UsdGeom.Imageable(meshes[one]).ComputePurpose() == guide  # noqa: E731
-    return meshes[choose_mesh(list(meshes), name, path, is_guide, "mesh" if schema is UsdGeom.Mesh else "solid")]
+    what = "mesh" if schema is UsdGeom.Mesh else "solid"
+    return meshes[choose_mesh(list(meshes), name, path, lambda one: _is_guide(meshes[one]), what)]
+
+
+def mesh_paths(path: Path) -> list[str]:
+    """The paths of a file's mesh prims, those of purpose `guide` left out where others are left."""
+    stage = open_stage(path)
+    with usd_session(path):
+        meshes = _meshes(stage, UsdGeom.Mesh)
+        shown = [one for one, prim in meshes.items() if not _is_guide(prim)]
+        return shown or list(meshes)
+
+
+def _meshes(stage: Usd.Stage, schema: type) -> dict[str, Usd.Prim]:
+    everything = Usd.PrimRange.Stage(stage, _PROXIES())
+    return {str(prim.GetPath()): prim for prim in islice(everything, MOST_PRIMS) if prim.IsA(schema)}
+
+
+def _is_guide(prim: Usd.Prim) -> bool:
+    return UsdGeom.Imageable(prim).ComputePurpose() == UsdGeom.Tokens.guide
 
 
 def _contents(stage: Usd.Stage) -> str:

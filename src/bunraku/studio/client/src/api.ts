@@ -1,8 +1,8 @@
 /** Requests to the server. The token is that of the page's own address and travels in a header. */
 
 import type {
-  ArraysKept, Cancelled, ClustersWanted, Edit, Edited, KeysTried, MovieBegun, News, ObjectEdit, Opened, PaintedLabels, PiecesWanted, Refused, Report,
-  ShapeTried, ShotNews, ShotSheet, SketchSheet,
+  ArraysKept, Cancelled, ClustersWanted, Edit, Edited, KeysTried, MotionWanted, MovieBegun, News, ObjectEdit, OfferedMotions, Opened, PaintedLabels, PiecesWanted, Refused,
+  Report, RoleWanted, ShapeTried, ShotNews, ShotSheet, SketchSheet,
 } from "./messages";
 
 /** The server refused, in a sentence; status 0 when nobody answered. */
@@ -100,6 +100,12 @@ const post = <T>(path: string, told: unknown): Promise<T> => json(path, { method
 export const shot = (): Promise<ShotSheet> => json("/shot");
 export const editShot = (edit: Edit): Promise<Edited> => post("/shot/edit", edit);
 export const stepShot = (which: "undo" | "redo", revision: number, tab: string): Promise<Edited> => post(`/shot/${which}`, { revision, tab });
+export function motions(path: readonly (string | number)[]): Promise<OfferedMotions> {
+  const stage = path[0] === "stage" ? String(path[1]) : "";
+  return json(`/shot/motions?${new URLSearchParams({ object: String(path.at(-1)), stage })}`);
+}
+export const playRole = (wanted: RoleWanted): Promise<Edited> => post("/shot/role", wanted);
+export const followMotion = (wanted: MotionWanted): Promise<Edited> => post("/shot/motion", wanted);
 export const shotNews = (revision: number, run: number, signal: AbortSignal): Promise<ShotNews> =>
   json(`/shot/news?revision=${revision}&run=${run}`, { signal });
 export const sendArrays = (parcel: ArrayBuffer): Promise<ArraysKept> => json("/shot/arrays", { method: "POST", body: parcel });

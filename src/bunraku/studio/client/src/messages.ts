@@ -297,6 +297,41 @@ export interface Refused {
   readonly error: string;
 }
 
+export type Role = "shell" | "obstacle" | "body" | "plan" | "wrinkle";
+
+/** POST /shot/role: another role for an object. What only its former one understands goes. */
+export interface RoleWanted {
+  readonly revision: number;
+  /** of the object's table */
+  readonly path: readonly (string | number)[];
+  readonly role: Role;
+  readonly tab: string;
+}
+
+/** POST /shot/motion: something else for an object to go after. */
+export interface MotionWanted {
+  readonly revision: number;
+  /** of the object's table */
+  readonly path: readonly (string | number)[];
+  /** as the file will say it: { file, prim }, { take }, … */
+  readonly told: unknown;
+  readonly tab: string;
+}
+
+/** Something that an object may go after. */
+export interface OfferedMotion {
+  readonly told: unknown;
+  readonly title: string;
+  /** what it goes after now; what another object does, a stage, a finished take, a file */
+  readonly group: "now" | "object" | "stage" | "take" | "file";
+}
+
+/** GET /shot/motions?object=coat&stage=: what an object may go after, that which it does first. */
+export interface OfferedMotions {
+  readonly revision: number;
+  readonly motions: readonly OfferedMotion[];
+}
+
 /** A region that the shot defines on an object. */
 export interface SketchPart {
   readonly name: string;

@@ -52,7 +52,7 @@ export function direct({ session, panel, stage, canvas, tracks, say, reopen }: A
   const openKeys = (knob: Knob): void => lane.toggle(knob);
   document.body.classList.add("directing");
   panel.addPage("Changes", changesPage(desk));
-  panel.addPage("Direct", directPage({ session, desk, openKeys }), true);
+  panel.addPage("Direct", directPage({ session, desk, say, openKeys }), true);
   const sketch = new Sketch(session, desk);
   const painting = new PaintPage(sketch, canvas, say), posing = new KeysPage(sketch);
   stage.append(painting.brush.ring);

@@ -17,6 +17,8 @@ export const nameOf = (knob: Knob): string => String(knob.path.at(-1)).replaceAl
 export interface Desking {
   readonly session: Session;
   readonly desk: Desk;
+  /** tells whoever directs what was done */
+  readonly say: (text: string) => void;
   /** opens the lane in which a number is keyed */
   readonly openKeys: (knob: Knob) => void;
 }

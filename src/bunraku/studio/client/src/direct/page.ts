@@ -4,6 +4,7 @@ import { button, el } from "../dom";
 import type { Knob, ShotObject } from "../messages";
 import { samePath, type Path } from "./desk";
 import { Control, keyOf, nameOf, type Desking } from "./knob";
+import { followsOrIs, rolePage } from "./rolepage";
 
 /** groups that come first and are open */
 const FIRST = ["material", "skin", "interior", "track"];
@@ -14,7 +15,7 @@ export function directPage(at: Desking): HTMLElement {
   const sections = new Groups(at);
   const find = el("input", { type: "search", class: "find", placeholder: "Find a setting", "aria-label": "Find a setting" });
   find.addEventListener("input", () => sections.filter(find.value));
-  return el("div", { class: "direct" }, head(at), objects(at), find, sections.root);
+  return el("div", { class: "direct" }, head(at), objects(at), rolePage(at), find, sections.root);
 }
 
 /** Run, undo, redo; what a run does before there is something to be seen, and what is wrong with the file. */
@@ -67,7 +68,7 @@ function objects({ desk }: Desking): HTMLElement {
 function objectButton({ path, name, role, follows }: ShotObject, chosen: boolean, act: () => void): HTMLElement {
   const stage = path[0] === "stage" ? `${String(path[1])} · ` : "";
   const made = el("button", { type: "button", role: "radio", "aria-checked": String(chosen), tabIndex: chosen ? 0 : -1 },
-    el("b", {}, stage, name), el("small", {}, follows === "" ? role : `${role}, ${role === "obstacle" ? "is" : "follows"} ${follows}`));
+    el("b", {}, stage, name), el("small", {}, follows === "" ? role : `${role}, ${followsOrIs(role)} ${follows}`));
   made.addEventListener("click", act);
   return made;
 }
