@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 40.0  # [s] for anything to happen; a machine without a graphics card and with busy neighbours is slow
+PATIENCE = 120.0  # [s] for anything to happen; a machine without a graphics card and with busy neighbours is slow
 FLAGS = [
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage",
     "--disable-gpu-compositing",  # as a browser does that finds no graphics card
@@ -28,6 +29,7 @@ class Studio:
 
     def __init__(self, page: Any, folder: Path) -> None:
         self.page, self.folder = page, folder
+        page.set_default_timeout(1e3 * PATIENCE)
         self.complaints: list[str] = []
         self.expected: tuple[str, ...] = ()
         """parts of complaints of which a test knows: a browser complains of every answer that is no 200"""
@@ -79,6 +81,10 @@ class Studio:
             time.sleep(0.02)
         state = self.says("JSON.stringify({...bunraku})")
         raise AssertionError(f"the page did not come to: {expression}; it says {state}")
+
+    def told(self, text: str) -> None:
+        """Wait for a sentence that is shown for a moment, and may be gone again."""
+        self.until(f"bunraku.said.some(one => one.includes({json.dumps(text)}))")
 
     def press(self, *keys: str) -> None:
         for key in keys:

@@ -18,7 +18,7 @@ from bunraku.studio import StudioServer
 
 pytestmark = pytest.mark.studio
 
-FRAMES = 240
+FRAMES = 2400  # of a run that is to be cancelled; it would take minutes
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_follows_a_run_and_cancels_it(
     studio.until(f"bunraku.takes[0].ready > {first} + 2")
     studio.until(f"bunraku.frame > {first} + 2 && bunraku.ready")  # the newest frame is shown as it comes
     studio.page.locator(".run").get_by_text("left").wait_for()
-    studio.keep("running")
+    studio.keep_page("running")  # not `keep`: a picture that follows a run never rests
     other = tab().open(studio.page.url)
     other.page.close()  # a page closed does not stop the run
     now = studio.says("bunraku.takes[0].ready")

@@ -51,13 +51,12 @@ def test_nothing_sticks_out_of_the_bar_or_the_playback_row(studio: Studio) -> No
 
 def test_plays_loops_and_pauses(studio: Studio) -> None:
     studio.press(" ")
-    studio.until("bunraku.playing && bunraku.frame > 6")
-    seen = studio.says("bunraku.frame")
+    seen = studio.until("bunraku.playing && bunraku.frame > 6 && bunraku.frame")
     studio.until(f"bunraku.frame < {seen}")  # it came round
     studio.until("bunraku.fps > 0")
     studio.press(" ")
     studio.until("!bunraku.playing")
-    assert studio.says("bunraku.buffered") == 24
+    studio.until("bunraku.buffered === 24")
 
 
 def test_steps_jumps_and_takes_a_typed_frame(studio: Studio) -> None:

@@ -114,7 +114,7 @@ def test_two_objects_trade_roles_and_trade_back(studio: Studio, shot: Path) -> N
         "hero": {"role": "shell", "guide": {"file": "hero.usda"}},
         "coat": {"role": "obstacle", "source": {"file": "coat.usda"}},
     }
-    studio.page.get_by_text("hero: shell instead of obstacle; coat: obstacle instead of shell, without").wait_for()
+    studio.told("hero: shell instead of obstacle; coat: obstacle instead of shell, without")
     assert studio.page.locator('.objects [aria-checked="true"]').inner_text().split() == [
         "hero",
         "shell,",
@@ -131,13 +131,13 @@ def test_a_choice_that_cannot_be_is_a_sentence_and_changes_nothing(studio: Studi
     studio.expected = ("400 (Bad Request)",)
     choose(studio, "coat")
     role(studio).select_option("obstacle")
-    studio.page.get_by_text("is all that is simulated").wait_for()
+    studio.told("is all that is simulated")
     studio.keep_page("roles_refused")
     studio.until("!bunraku.sending && document.querySelector('#role').value === 'shell'")
     (shot.parent / "coat_v2.usda").write_text("no usd")
     follows(studio).locator("option", has_text="coat_v2.usda").wait_for(state="attached")
     follows(studio).select_option(label="coat_v2.usda")
-    studio.page.get_by_text("coat_v2.usda: cannot be read as USD").wait_for()
+    studio.told("coat_v2.usda: cannot be read as USD")
     studio.until("!bunraku.sending && document.querySelector('#motion').value === '0'")
     assert shown(follows(studio)) == "coat.usda"
     assert shot.read_text() == SHOT and studio.says("bunraku.revision") == 1
@@ -153,6 +153,6 @@ def test_another_window_is_told_of_a_role(
         studio.until("bunraku.revision > 0")
         choose(studio, "hero")
     edited(one, lambda: role(one).select_option("shell"))
-    two.page.get_by_text("Another window changed the shot: hero: shell instead of obstacle").wait_for()
+    two.told("Another window changed the shot: hero: shell instead of obstacle")
     two.until("document.querySelector('#role').value === 'shell'")
     two.keep_page("roles_dark")

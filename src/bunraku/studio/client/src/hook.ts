@@ -20,6 +20,8 @@ export interface Hook {
   readonly firstFrame: number;
   readonly pictures: number;
   readonly error: string;
+  /** what was shown for a moment since the page was opened: it may be gone again before somebody looks */
+  readonly said: readonly string[];
   readonly connection: string;
   readonly look: Session["look"];
   readonly camera: Session["orbit"]["at"];
@@ -62,6 +64,7 @@ export function offerHook(session: Session, notice: Notice, directing: () => Dir
     get firstFrame() { return session.firstFrame; },
     get pictures() { return pictures; },
     get error() { return notice.text; },
+    get said() { return notice.said; },
     get connection() { return notice.connection; },
     get look() { return session.look; },
     get camera() { return session.orbit.at; },

@@ -15,6 +15,8 @@ export class Notice {
   connection: Connection = "here";
   /** the sentence shown, "" when all is well */
   text = "";
+  /** what was to be known for a moment since the page was opened, the newest last */
+  readonly said: string[] = [];
   private readonly lasting = el("p", { class: "lasting", hidden: true });
   private readonly passing = el("p", { class: "passing", hidden: true });
   private timer = 0;
@@ -25,6 +27,8 @@ export class Notice {
 
   /** Something to be known for a moment. */
   say(text: string): void {
+    this.said.push(text);
+    if (this.said.length > 100) this.said.shift();
     this.passing.textContent = text;
     this.passing.hidden = false;
     clearTimeout(this.timer);

@@ -235,6 +235,7 @@ export class KeysPage {
     }
     this.sketch.settle();
     await this.write(handle.list, list, `${handle.title} moved from frame ${frameText(handle.frame)} to ${frameText(frame)}`);
+    await this.sketch.settled();
     const there = this.handles.find((one) => one.frame === frame && one.title === handle.title);
     this.choose(there === undefined ? null : idOf(there));
   }

@@ -41,6 +41,8 @@ export class Sketch {
   /** whether what the shot says now is about to be known from elsewhere */
   holding = false;
   private wanted = false;
+  /** how often the sheet is being asked for */
+  private asking = 0;
   /** frame number on which it was left */
   private frame: number | null = null;
   private loading = 0;
@@ -129,6 +131,7 @@ export class Sketch {
       return;
     }
     const turn = ++this.loading;
+    this.asking++;
     try {
       const sheet = await api.sketch(object);
       const stamp = JSON.stringify([object, sheet.vertices, sheet.faces, sheet.paint]);
@@ -142,6 +145,8 @@ export class Sketch {
       this.tell();
     } catch (error) {
       if (turn === this.loading) this.session.failed(error);
+    } finally {
+      this.asking--;
     }
   }
 
@@ -195,9 +200,9 @@ export class Sketch {
     void this.follow();
   }
 
-  /** When the sheet is that of the shot's revision. */
+  /** When the sheet is that of the shot's revision, or is not asked for any more. */
   async settled(): Promise<void> {
-    for (let k = 0; k < 500 && this.sheet?.revision !== this.desk.sheet?.revision; k++) await new Promise((done) => window.setTimeout(done, 10));
+    while (this.asking > 0 && this.sheet?.revision !== this.desk.sheet?.revision) await new Promise((done) => window.setTimeout(done, 10));
   }
 
   private arrived(): void {
