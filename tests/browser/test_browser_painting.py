@@ -148,17 +148,18 @@ def test_both_sides_pieces_and_merging(studio: Studio, shot: Path) -> None:
 def test_a_stroke_on_what_another_window_has_changed_overwrites_nothing(tab: Tab, direct: Direct, shot: Path) -> None:
     address = direct(shot).address
     one, two = (tab().direct(address, "Paint") for _ in range(2))
-    held: list[Any] = []
-    two.page.route("**/sketch?*", lambda route: held.append(route))  # its server is slow
+    held, released = list[Any](), list[bool]()
+    # its server is slow
+    two.page.route("**/sketch?*", lambda asked: asked.continue_() if released else held.append(asked))
     look(one, "From the front (Z)")
     look(two, "From the front (Z)")
     stroke(one)
     theirs = labels(shot)
     two.until("bunraku.revision === 2")
     two.drag((0.5, 0.4), (0.5, 0.6))
-    two.page.unroute("**/sketch?*")
-    for route in held:
-        route.continue_()
+    released.append(True)
+    for asked in held:
+        asked.continue_()
     two.page.get_by_text("not written: the regions were changed elsewhere").wait_for()
     assert np.array_equal(labels(shot), theirs) and regions(two) == regions(one)
     written(two, lambda: two.drag((0.5, 0.4), (0.5, 0.6)))
