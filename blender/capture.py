@@ -30,6 +30,8 @@ class Wanted:
     """whether it is written on every frame, or only where it moves"""
     paint: Painter | None = None
     """what is painted on its evaluated mesh, besides texture coordinates and materials"""
+    let_go: Sequence[bpy.types.Modifier] = ()
+    """its modifiers that are off while it is at rest"""
     shape: _Shape | None = None
     points: list[np.ndarray] = field(default_factory=list)
 
@@ -72,8 +74,12 @@ def capture(
 
 
 @contextmanager
-def resting(scene: bpy.types.Scene, frame: int, posed: Sequence[bpy.types.Object] = ()) -> Iterator[None]:
-    """While held, the scene is on a frame, and the armatures that deform some objects are in their rest position."""
+def resting(
+    scene: bpy.types.Scene, frame: int, posed: Sequence[bpy.types.Object] = (),
+    let_go: Sequence[bpy.types.Modifier] = (),
+) -> Iterator[None]:  # fmt: skip
+    """While held, the scene is on a frame, the armatures that deform some objects are in their rest position, and some
+    modifiers are off."""
     found = {
         modifier.object.data
         for thing in posed
@@ -83,10 +89,14 @@ def resting(scene: bpy.types.Scene, frame: int, posed: Sequence[bpy.types.Object
     before = {armature: armature.pose_position for armature in found}
     for armature in found:
         armature.pose_position = "REST"
+    for modifier in let_go:
+        modifier.show_viewport = False
     scene.frame_set(frame)
     try:
         yield
     finally:
+        for modifier in let_go:
+            modifier.show_viewport = True
         for armature, position in before.items():
             armature.pose_position = position
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
@@ -12,15 +14,27 @@ from .painting import group_weights
 _HALF = 0.5
 
 
-def hands(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Hand]:
-    """One for each hook of an object, on its evaluated mesh."""
+def hooks(thing: bpy.types.Object) -> list[bpy.types.HookModifier]:
+    """An object's hooks that are on."""
+    return [one for one in thing.modifiers if one.type == "HOOK" and one.show_viewport and one.object is not None]
+
+
+def keyed(found: Sequence[bpy.types.HookModifier]) -> list[bpy.types.HookModifier]:
+    """Those whose objects are keyed. An object that is keyed once stands there on all frames, so that at rest they are
+    let go: else the body would be born where it is asked to go."""
+    return [one for one in found if keyed_frames(one.object)]
+
+
+def hands(
+    thing: bpy.types.Object, mesh: bpy.types.Mesh, hooking: Sequence[bpy.types.HookModifier]
+) -> list[Hand]:  # fmt: skip
+    """One for each of an object's hooks, on its evaluated mesh."""
     found: list[Hand] = []
-    for modifier in thing.modifiers:
-        if modifier.type == "HOOK" and modifier.show_viewport and modifier.object is not None:
-            name = prim_name(modifier.name)
-            taken = {one.name for one in found}
-            name = name if name not in taken else f"{name}_{len(found)}"
-            found.append(Hand(name, _hooked(thing, mesh, modifier), keyed_frames(modifier.object)))
+    for modifier in hooking:
+        name = prim_name(modifier.name)
+        taken = {one.name for one in found}
+        name = name if name not in taken else f"{name}_{len(found)}"
+        found.append(Hand(name, _hooked(thing, mesh, modifier), keyed_frames(modifier.object)))
     return found
 
 

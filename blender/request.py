@@ -119,9 +119,10 @@ def _captured(
     """All meshes; others are `watching` each frame."""
     frame = told.rest_frame if told.rest == "FRAME" else frames[0]
     posed = [one.thing for one in wanted] if told.rest == "POSE" else []
+    let_go = [modifier for one in wanted for modifier in one.let_go]
 
     def seen(graph: bpy.types.Depsgraph) -> None:
         for one in watching:
             one.note(graph)
 
-    return capture(context, wanted, frames, resting(context.scene, frame, posed), seen)
+    return capture(context, wanted, frames, resting(context.scene, frame, posed, let_go), seen)

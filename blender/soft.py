@@ -31,7 +31,7 @@ from .bridge import (
 )
 from .bridge.soft import three
 from .capture import Wanted
-from .hands import hands, shape_frames
+from .hands import hands, hooks, keyed, shape_frames
 from .materials import material_table
 from .scene import single
 from .way import WayRecord
@@ -44,7 +44,8 @@ class WrinkleRequest:
 
     def __init__(self, thing: bpy.types.Object, told: Any) -> None:
         self._own, self._told, self._hands = prim_name(thing.name), told, list[Hand]()
-        self.wanted = [Wanted(thing, self._own, paint=self._look)]
+        self._hooks = hooks(thing) if told.moved_by == "HOOKS" else []
+        self.wanted = [Wanted(thing, self._own, paint=self._look, let_go=keyed(self._hooks))]
 
     def note(self, graph: bpy.types.Depsgraph) -> None:
         """Nothing besides the body."""
@@ -62,7 +63,7 @@ class WrinkleRequest:
 
     def _look(self, thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Painted]:
         """The hooks, while the object is at rest; a shot names their points, so nothing is painted for them."""
-        self._hands = hands(thing, mesh) if self._told.moved_by == "HOOKS" else []
+        self._hands = hands(thing, mesh, self._hooks)
         return []
 
 
@@ -73,6 +74,7 @@ class SteerRequest:
         self._thing, self._own, self._told, self._hands = thing, prim_name(thing.name), told, list[Hand]()
         duplicates = told.poses.all_objects if told.poses is not None else []
         self._poses = [one for one in duplicates if one.type == "MESH" and one not in (thing, told.result)]
+        _on_frames_of_their_own(self._poses)
         posed = [Wanted(one, self._own, moving=False) for one in self._poses]
         self.wanted = [Wanted(thing, self._own, paint=self._look), *posed]
         self._way = None if told.path is None else WayRecord(told.path, turning=told.turning)
@@ -105,7 +107,7 @@ class SteerRequest:
         return steer_tables(self._own, ask, shared)
 
     def _look(self, thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Painted]:
-        self._hands = hands(thing, mesh)
+        self._hands = hands(thing, mesh, hooks(thing))
         return []
 
 
@@ -114,7 +116,8 @@ class PlanRequest:
 
     def __init__(self, thing: bpy.types.Object, told: Any) -> None:
         self._thing, self._own, self._told, self._hands = thing, prim_name(thing.name), told, list[Hand]()
-        self.wanted = [Wanted(thing, self._own, paint=self._look)]
+        self._hooks = hooks(thing)
+        self.wanted = [Wanted(thing, self._own, paint=self._look, let_go=keyed(self._hooks))]
 
     def note(self, graph: bpy.types.Depsgraph) -> None:
         """Nothing besides the body."""
@@ -142,8 +145,20 @@ class PlanRequest:
         return plan_tables(self._own, ask, shared)
 
     def _look(self, thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Painted]:
-        self._hands = hands(thing, mesh)
+        self._hands = hands(thing, mesh, self._hooks)
         return []
+
+
+def _on_frames_of_their_own(poses: Sequence[bpy.types.Object]) -> None:
+    """A new duplicate is on the frame of what it was made of until somebody says otherwise."""
+    there: dict[int, bpy.types.Object] = {}
+    for one in poses:
+        other = there.setdefault(one.bunraku.pose_frame, one)
+        if other is not one:
+            raise Refusal(
+                f"the poses {other.name!r} and {one.name!r} are both on frame {one.bunraku.pose_frame}; "
+                "try: a frame of its own for each, in the panel below Poses"
+            )
 
 
 def _still(mesh: StageMesh) -> StageMesh:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -189,21 +190,17 @@ def planned(folder: Path) -> dict[str, Any]:
     """A bar on a foot that is held; its head is asked to be aside and turned on frame 9."""
     sets.scene(folder, (1, 17))
     bar = _block("Bar", (0.2, 0.2, 0.8), (2, 2, 8))
-    z = sets.points(bar)[:, 2]
+    rest = sets.points(bar)
+    z = rest[:, 2]
     parts = {"foot": np.flatnonzero(z < 0.01), "head": np.flatnonzero(z > 0.79)}
     _hooked(bar, "foot", parts["foot"], {})
     _hooked(bar, "head", parts["head"], {9: {"move": (0.15, 0.0, -0.02), "turn": (0.0, 0.3, 0.5)}})
     told = bar.bunraku
     told.instrument, told.solid.use_young, told.solid.young, told.edge = "PLAN", True, 1e5, 0.12
-    told.attach, told.exact, told.rest, told.rest_frame = True, True, "FRAME", 1
-    # The head's empty is keyed on one frame only, and so it stands there on all: at rest it must not hook.
-    bar.modifiers["head"].strength = 0.0
-    bar.modifiers["head"].keyframe_insert("strength", frame=1)
-    bar.modifiers["head"].strength = 1.0
-    bar.modifiers["head"].keyframe_insert("strength", frame=9)
-    said = sets.run(bar)
+    told.attach, told.exact = True, True
+    said = sets.run(bar)  # the head's empty is keyed on one frame only, and so it stands there on all
     shown = told.result
-    rest, asked = sets.points(bar, 1), sets.points(bar, 9)
+    asked = sets.points(bar, 9)
     there, first, last = (sets.points(shown, k) for k in (9, 1, 17))
     return {
         "said": said, "head": float(np.abs(there - asked)[parts["head"]].max()),
@@ -211,11 +208,36 @@ def planned(folder: Path) -> dict[str, Any]:
         "foot": float(max(np.abs(x - rest)[parts["foot"]].max() for x in (first, there, last))),
         "ends": float(max(np.abs(x - rest).max() for x in (first, last))), "nan": math.isnan(float(there.sum())),
         "shot": (folder / "bunraku/Bar.toml").read_text(),
+        "hooks": [one.show_viewport for one in bar.modifiers],
+    }  # fmt: skip
+
+
+def thrown(folder: Path) -> dict[str, Any]:
+    """A block whose top goes by an empty that is keyed on two frames and moves on both; centimetres at 23.976 frames/s,
+    from frame 1001 on."""
+    scene = sets.scene(folder, (1001, 1009), fps=24, base=1.001)
+    scene.unit_settings.scale_length, scene.use_gravity = 0.01, False
+    block = _block("Block", (20.0, 20.0, 40.0), (2, 2, 4))
+    top = np.flatnonzero(sets.points(block)[:, 2] > 39.0)
+    keys = {1003: {"move": (0.0, 0.0, 0.0)}, 1007: {"move": (4.0, 8.0, 0.0)}}
+    empty = _hooked(block, "top", top, keys)
+    for curve in empty.animation_data.action.fcurves:
+        curve.extrapolation = "LINEAR"
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+    told = block.bunraku
+    told.instrument, told.velocities, told.exact, told.free, told.edge = "PLAN", True, True, True, 0.1
+    said = sets.run(block)
+    place = [sets.points(told.result, frame)[top].mean(axis=0) for frame in (1002, 1003, 1004)]
+    return {
+        "said": said, "keys": tomllib.loads((folder / "bunraku/Block.toml").read_text())["object"]["Block"]["keys"],
+        "went": ((place[2] - place[0]) / 2).tolist(),
     }  # fmt: skip
 
 
 def hopeless(folder: Path) -> dict[str, Any]:
-    """A plan without keys, a hook of indices on a mesh that modifiers change, a pose of another mesh."""
+    """A plan without keys, a hook of indices on a mesh that modifiers change, a pose of another mesh, and two poses on
+    one frame."""
     sets.scene(folder, (1, 5))
     bar = _block("Bar", (0.2, 0.2, 0.8), (1, 1, 2))
     bar.bunraku.instrument = "PLAN"
@@ -234,4 +256,9 @@ def hopeless(folder: Path) -> dict[str, Any]:
     other = sets.sheet("Other", active=False)
     poses.objects.link(other)
     found["pose"] = sets.run(bar)
+    poses.objects.unlink(other)
+    for name in ("Low", "High"):  # both on the frame that new duplicates have
+        duplicate = bpy.data.objects.new(name, bar.data.copy())
+        poses.objects.link(duplicate)
+    found["poses"] = sets.run(bar)
     return found | {"files": [one for one in sets.files(folder) if one.startswith("bunraku")]}

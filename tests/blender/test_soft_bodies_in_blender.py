@@ -57,6 +57,17 @@ def test_a_motion_is_planned_through_a_key(play: Play) -> None:
     assert found["foot"] < 1e-3 * 0.85 and found["ends"] < 1e-3 * 0.85
     bar = tomllib.loads(found["shot"])["object"]["Bar"]
     assert bar["fixed"] == ["foot"] and bar["keys"][0]["frame"] == 9 and bar["keys"][0]["weight"] == "exact"
+    assert found["hooks"] == [True, True]
+
+
+def test_a_key_has_the_velocity_of_its_empty(play: Play) -> None:
+    """1 cm along x and 2 along y in a frame; Blender's y is −z."""
+    found = play("scenes_soft", "thrown")
+    assert found["said"] == "" and [one["frame"] for one in found["keys"]] == [1003, 1007]
+    for key, move in zip(found["keys"], ([0.0, 0.0, 0.0], [0.04, 0.0, -0.08]), strict=True):
+        np.testing.assert_allclose(key["velocity"], [0.01 * 24 / 1.001, 0.0, -0.02 * 24 / 1.001], rtol=1e-5)
+        np.testing.assert_allclose(key["move"], move, atol=1e-8)
+    np.testing.assert_allclose(found["went"], [1.0, 2.0, 0.0], atol=0.1)  # cm, in the take, halfway between two frames
 
 
 def test_what_cannot_be_directed_is_said(play: Play) -> None:
@@ -64,4 +75,5 @@ def test_what_cannot_be_directed_is_said(play: Play) -> None:
     assert "'Bar' has no hook whose object is keyed in the shot's frames" in found["keys"]
     assert "the hook 'hand' says points of a mesh that other modifiers change" in found["indices"]
     assert "the pose 'Other' has 25 points" in found["pose"]
+    assert "the poses 'Low' and 'High' are both on frame 1; try: " in found["poses"]
     assert found["files"] == []
