@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BLENDER := .venv-blender
+BPY := bpy>=4.2,<4.3
 # Tests start hundreds of short processes: compiled files are kept whatever the machine's default is.
 unexport PYTHONDONTWRITEBYTECODE
 BLENDER_PYTHON ?= $(shell command -v python3.11 || echo $(PYTHON))
@@ -60,11 +61,12 @@ $(VENV)/.studio: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[studio-test]'
 	touch $@
 
-# Blender 4.2 as a Python module; it needs Python 3.11. The system's libraries of a headless machine may lack some.
+# Blender 4.2 as a Python module; it needs Python 3.11. A later one: make test-blender BLENDER=.venv-blender-5 BPY='bpy>=5.0,<5.1'.
+# The system's libraries of a headless machine may lack some.
 $(BLENDER)/.ready:
 	$(BLENDER_PYTHON) -c "import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else 'Blender 4.2 needs Python 3.11 (got %d.%d); try: make test-blender BLENDER_PYTHON=python3.11' % sys.version_info[:2])"
 	test -x $(BLENDER)/bin/python || $(BLENDER_PYTHON) -m venv $(BLENDER)
-	$(BLENDER)/bin/python -m pip install --quiet --disable-pip-version-check 'bpy>=4.2,<4.3'
+	$(BLENDER)/bin/python -m pip install --quiet --disable-pip-version-check '$(BPY)'
 	$(BLENDER)/bin/python -c 'import bpy'
 	touch $@
 

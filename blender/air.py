@@ -33,7 +33,7 @@ class WindRecord:
         total = np.zeros(3)
         for thing in wind_objects(self._scene):
             shown = thing.evaluated_get(graph)
-            axis = np.array(shown.matrix_world.to_3x3().col[2])
+            axis = np.array(shown.matrix_world.to_3x3().col[2], dtype=np.float64)
             length = float(np.linalg.norm(axis))
             total += shown.field.strength * axis / (length or 1.0)
             self._noise, self._seed = max(self._noise, shown.field.noise), shown.field.seed

@@ -119,7 +119,7 @@ def _posed(context: bpy.types.Context, one: Wanted, when: str) -> np.ndarray:
     try:
         if mesh is None or not len(mesh.polygons):
             raise Refusal(f"{one.thing.name!r} has no faces {when}; try: an object with a surface")
-        matrix = np.array(shown.matrix_world)
+        matrix = np.array(shown.matrix_world, dtype=np.float64)
         if one.shape is None:
             one.shape = _shape(one, mesh, mirrored=np.linalg.det(matrix[:3, :3]) < 0.0)
         elif (len(mesh.vertices), len(mesh.loops)) != (one.shape.points, len(one.shape.corners)):

@@ -9,6 +9,8 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
+from .hands import curves_of
+
 _SIDES = (("L", 1.0), ("R", -1.0))
 _TRUNK = {"hips": (0.0, 0.0, 0.92), "chest": (0.0, 0.0, 1.2), "neck": (0.0, 0.0, 1.46), "top": (0.0, -0.01, 1.72)}
 _LIMBS = {
@@ -166,7 +168,7 @@ def _walk(rig: bpy.types.Object) -> None:
         for name, turn in turns.items():
             rig.pose.bones[name].rotation_euler = turn
             rig.pose.bones[name].keyframe_insert("rotation_euler", frame=frame)
-    for curve in rig.animation_data.action.fcurves:
+    for curve in curves_of(rig):
         ahead = curve.data_path == "location" and curve.array_index == 1
         for key in curve.keyframe_points:
             key.interpolation = "LINEAR" if ahead else "BEZIER"

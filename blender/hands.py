@@ -56,9 +56,19 @@ def _hooked(thing: bpy.types.Object, mesh: bpy.types.Mesh, hook: bpy.types.HookM
 
 def keyed_frames(thing: bpy.types.ID) -> list[int]:
     """Whole frames on which something of an object is keyed, in order."""
-    action = thing.animation_data.action if thing.animation_data is not None else None
-    curves = [] if action is None else action.fcurves
-    return sorted({round(key.co.x) for curve in curves for key in curve.keyframe_points})
+    return sorted({round(key.co.x) for curve in curves_of(thing) for key in curve.keyframe_points})
+
+
+def curves_of(thing: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """Those of its action, which from Blender 4.4 on may hold others' as well."""
+    animation = thing.animation_data
+    if animation is None or animation.action is None:
+        return []
+    if not hasattr(animation, "action_slot"):
+        return list(animation.action.fcurves)
+    strips = (strip for layer in animation.action.layers for strip in layer.strips)
+    bags = (strip.channelbag(animation.action_slot) for strip in strips if animation.action_slot is not None)
+    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
 
 
 def shape_frames(thing: bpy.types.Object) -> list[int]:

@@ -52,19 +52,20 @@ def _own_animation(guide: bpy.types.Object, take: Take) -> tuple[Path, str]:
 def _imported(context: bpy.types.Context, file: Path, prim: str) -> bpy.types.Object:
     """The prim as Blender's own importer makes it, with its modifier; nothing else of the stage."""
     known = {
-        "apply_unit_conversion_scale": False,
-        "merge_parent_xform": True,
-    }  # of later Blenders: points are as they are
+        "import_materials": False, "import_guide": True, "import_cameras": False, "import_lights": False,
+        "set_frame_range": False, "relative_path": False, "import_visible_only": False, "import_subdiv": False,
+        # of later Blenders: points are as they are
+        "import_subdivision": False, "apply_unit_conversion_scale": False, "merge_parent_xform": True,
+    }  # fmt: skip
     offered = bpy.ops.wm.usd_import.get_rna_type().properties.keys()
     before = set(bpy.data.objects)
     try:
         with _selection_kept(context):
             bpy.ops.wm.usd_import(
-                filepath=str(file), prim_path_mask=prim, import_materials=False, import_guide=True,
-                import_cameras=False, import_lights=False, set_frame_range=False, relative_path=False,
-                import_subdiv=False, import_visible_only=False,
+                filepath=str(file),
+                prim_path_mask=prim,
                 **{key: value for key, value in known.items() if key in offered},
-            )  # fmt: skip
+            )
     except RuntimeError as error:
         said = " ".join(str(error).split())
         raise Refusal(f"{file}: Blender's importer cannot read it ({said}); try: another take") from error

@@ -52,7 +52,9 @@ def scene_space(scene: bpy.types.Scene) -> Space:
 
 def scene_gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:
     """[m/s²] in a shot's axes: the number that Blender shows, which goes with the scene's unit."""
-    return turned(scene_space(scene).unit * np.array(scene.gravity)) if scene.use_gravity else (0.0, 0.0, 0.0)
+    if not scene.use_gravity:
+        return (0.0, 0.0, 0.0)
+    return turned(scene_space(scene).unit * np.array(scene.gravity, dtype=np.float64))
 
 
 def single(value: float) -> float:

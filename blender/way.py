@@ -25,7 +25,7 @@ class WayRecord:
     def note(self, graph: bpy.types.Depsgraph) -> None:
         """Where it is now."""
         shown = self._thing.evaluated_get(graph)
-        self._matrices.append(np.array(shown.matrix_world))
+        self._matrices.append(np.array(shown.matrix_world, dtype=np.float64))
         if self._thing.type == "CURVE" and self._line is None:
             self._line = self._points(shown)
 
@@ -54,7 +54,7 @@ class WayRecord:
             local = np.array([tuple(vertex.co) for vertex in mesh.vertices], dtype=np.float64)
         finally:
             shown.to_mesh_clear()
-        matrix = np.array(shown.matrix_world)
+        matrix = np.array(shown.matrix_world, dtype=np.float64)
         return local @ matrix[:3, :3].T + matrix[:3, 3]
 
 

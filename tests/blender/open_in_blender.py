@@ -19,7 +19,9 @@ def main(path: str, frames: list[float]) -> None:
         cache = thing.modifiers.new("cache", "MESH_CACHE")
         cache.cache_format, cache.filepath, cache.frame_start = "PC2", path.replace(".obj", ".pc2"), frames[0]
     else:
-        bpy.ops.wm.usd_import(filepath=path, import_guide=False)
+        known = bpy.ops.wm.usd_import.get_rna_type().properties.keys()
+        own = {"apply_unit_conversion_scale": False} if "apply_unit_conversion_scale" in known else {}
+        bpy.ops.wm.usd_import(filepath=path, import_guide=False, **own)  # later Blenders make metres of centimetres
     found: dict[str, dict] = {}
     for frame in frames:
         bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))

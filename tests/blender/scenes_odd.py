@@ -217,7 +217,7 @@ def in_the_way(folder: Path) -> dict[str, Any]:
     for frame, strength in ((1, 2.0), (6, 4.0)):
         wind.field.strength = strength
         wind.field.keyframe_insert("strength", frame=frame)
-    for curve in wind.animation_data.action.fcurves:
+    for curve in sets.curves(wind):
         for key in curve.keyframe_points:
             key.interpolation = "LINEAR"
     told = flag.bunraku

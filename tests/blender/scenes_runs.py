@@ -255,7 +255,7 @@ def linked(folder: Path) -> dict[str, Any]:
     own = bpy.data.objects["Flag", None]
     shown = own.bunraku.result
     return found | {
-        "levels": own.bunraku.levels, "preset": own.bunraku.material.preset,
+        "version": list(bpy.app.version), "levels": own.bunraku.levels, "preset": own.bunraku.material.preset,
         "shown": shown is not None and shown.bunraku_result.take,
         "files": [one.filepath for one in bpy.data.cache_files], "points": len(sets.points(shown, 2)) if shown else 0,
     }  # fmt: skip

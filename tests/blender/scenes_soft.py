@@ -221,7 +221,7 @@ def thrown(folder: Path) -> dict[str, Any]:
     top = np.flatnonzero(sets.points(block)[:, 2] > 39.0)
     keys = {1003: {"move": (0.0, 0.0, 0.0)}, 1007: {"move": (4.0, 8.0, 0.0)}}
     empty = _hooked(block, "top", top, keys)
-    for curve in empty.animation_data.action.fcurves:
+    for curve in sets.curves(empty):
         curve.extrapolation = "LINEAR"
         for key in curve.keyframe_points:
             key.interpolation = "LINEAR"

@@ -109,6 +109,14 @@ def _end(z: float, k: int, bones: int, height: float) -> bool:
     return z < 0.5 * height / bones if k == 0 else z > height * (1 - 0.5 / bones)
 
 
+def curves(thing: Any) -> list[Any]:
+    """What is keyed of an object; asked as Blender 4.2 and as later ones have it."""
+    action = thing.animation_data.action
+    if hasattr(action, "fcurves"):
+        return list(action.fcurves)
+    return [curve for strip in action.layers[0].strips for bag in strip.channelbags for curve in bag.fcurves]
+
+
 def points(thing: Any, frame: int | None = None) -> np.ndarray:
     """(n, 3) in the world, as the object is shown on a frame."""
     if frame is not None:
