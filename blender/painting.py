@@ -43,6 +43,11 @@ def group_regions(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> np.ndarray:
         ]
         if own:
             labels[vertex.index] = -max(own)[1]
+    if (labels < 0).all():
+        raise Refusal(
+            f"no point of {thing.name!r} weighs more than {_HALF} in a vertex group whose name begins with "
+            f"{thing.bunraku.prefix!r}; try: paint their weights, 1 for what belongs to a region"
+        )
     return labels
 
 

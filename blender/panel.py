@@ -13,6 +13,7 @@ from .operators import directed
 from .scene import shot_names, takes_folder
 
 _WIDTH = 48  # [letters] of a line of the panel
+_RECENT = 12  # takes that have a button of their own
 
 
 class _Panel:
@@ -75,14 +76,16 @@ class BUNRAKU_PT_takes(_Settings, bpy.types.Panel):
     def settings(self, context, layout, guide, told) -> None:
         """Which there are, and what of one is seen."""
         try:
-            found = versions(takes_folder(context.scene), shot_names(guide).values())
+            found = _takes(context, guide)
         except (Refusal, OSError) as error:  # a folder that may not be looked into
             _lines(layout, str(error))
             return
         shown = told.result.bunraku_result.take if told.result is not None else ""
-        for name in found[:12]:
+        for name in found[:_RECENT]:
             row = layout.row()
             row.operator("bunraku.show_take", text=name, depress=name == shown).take = name
+        if len(found) > _RECENT:
+            layout.menu("BUNRAKU_MT_takes", text=f"Older takes: {len(found) - _RECENT}")
         layout.operator("bunraku.open_take", icon="FILE_FOLDER")
         if told.result is not None:
             row = layout.row(align=True)
@@ -94,6 +97,17 @@ class BUNRAKU_PT_takes(_Settings, bpy.types.Panel):
             ):
                 row.operator("bunraku.colour", text=text).of = of
             _scale(layout, told.result.bunraku_result)
+
+
+class BUNRAKU_MT_takes(bpy.types.Menu):
+    """Those for which the panel has no room"""
+
+    bl_label = "Older takes"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """One that is chosen is shown."""
+        for name in _takes(context, directed(context))[_RECENT:]:
+            self.layout.operator("bunraku.show_take", text=name).take = name
 
 
 class BUNRAKU_PT_shell(_Settings, bpy.types.Panel):
@@ -198,6 +212,11 @@ class BUNRAKU_PT_frames(_Settings, bpy.types.Panel):
         layout.prop(context.scene.bunraku, "folder")
 
 
+def _takes(context: bpy.types.Context, guide: bpy.types.Object) -> list[str]:
+    """All of an object, the newest first."""
+    return versions(takes_folder(context.scene), shot_names(guide).values())
+
+
 def _scale(layout, shown) -> None:
     """What the lightest colours mean."""
     if shown.force or shown.residual:
@@ -282,8 +301,8 @@ def _lines(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:
 
 
 _CLASSES = (
-    BUNRAKU_PT_main, BUNRAKU_PT_takes, BUNRAKU_PT_shell, BUNRAKU_PT_soft, BUNRAKU_PT_material, BUNRAKU_PT_world,
-    BUNRAKU_PT_frames,
+    BUNRAKU_MT_takes, BUNRAKU_PT_main, BUNRAKU_PT_takes, BUNRAKU_PT_shell, BUNRAKU_PT_soft, BUNRAKU_PT_material,
+    BUNRAKU_PT_world, BUNRAKU_PT_frames,
 )  # fmt: skip
 
 

@@ -214,6 +214,7 @@ def in_the_way(folder: Path) -> dict[str, Any]:
         group.objects.link(wall)
     bpy.ops.object.effector_add(type="WIND", rotation=(math.pi / 2, 0, 0))  # its Z axis along −Y
     wind = bpy.context.active_object
+    wind.field.noise, wind.field.seed = 2.0, 5
     for frame, strength in ((1, 2.0), (6, 4.0)):
         wind.field.strength = strength
         wind.field.keyframe_insert("strength", frame=frame)

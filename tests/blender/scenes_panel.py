@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,6 +52,10 @@ class Layout:
         assert 0.0 <= factor <= 1.0
         self.lines.append(text)
 
+    def menu(self, name: str, *, text: str) -> None:
+        assert hasattr(bpy.types, name), name
+        self.lines.append(f"({text})")
+
     def operator(self, name: str, *, text: str = "", icon: str = "NONE", depress: bool = False) -> Any:
         assert icon in _ICONS, icon
         room, act = name.split(".")
@@ -63,11 +69,24 @@ def drawn(thing: Any | None) -> list[str]:
     lines: list[str] = []
     bpy.context.view_layer.objects.active = thing
     panel = import_module(f"{sets.EXTENSION}.panel")
-    for one in panel._CLASSES:
+    for one in (one for one in panel._CLASSES if issubclass(one, bpy.types.Panel)):
         if getattr(one, "poll", lambda context: True)(bpy.context):
             stand = SimpleNamespace(layout=Layout(lines), settings=lambda *given, one=one: one.settings(None, *given))
             one.draw(stand, bpy.context)
     return lines
+
+
+def menu(name: str) -> list[str]:
+    """What is offered by one, with the takes it would show."""
+    said: list[str] = []
+
+    def operator(known: str, *, text: str) -> Any:
+        said.append(text)
+        return SimpleNamespace()
+
+    panel = import_module(f"{sets.EXTENSION}.panel")
+    getattr(panel, name).draw(SimpleNamespace(layout=SimpleNamespace(operator=operator)), bpy.context)
+    return said
 
 
 def everything(folder: Path) -> dict[str, Any]:
@@ -100,6 +119,12 @@ def everything(folder: Path) -> dict[str, Any]:
     told.scale, told.count = "COUNT", 9999
     sets.run(flag)
     found["failed"] = drawn(flag)
+    takes = folder / "bunraku/takes/Flag"
+    for k in range(2, 16):
+        shutil.copytree(takes / "v001", takes / f"v{k:03d}")
+        os.utime(takes / f"v{k:03d}/report.json", (2e9 + k, 2e9 + k))
+    found["many"] = drawn(flag)
+    found["older"] = menu("BUNRAKU_MT_takes")
     lines: list[str] = []
     preferences = bpy.context.preferences.addons[sets.EXTENSION].preferences
     type(preferences).draw(SimpleNamespace(layout=Layout(lines), bl_rna=preferences.bl_rna), bpy.context)

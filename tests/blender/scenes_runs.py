@@ -113,6 +113,32 @@ def versions(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def sent_to_a_farm(folder: Path, *, opened: bool = False) -> dict[str, Any]:
+    """A shot is run here, and the run undone; later the take of another machine is opened, of which Blender knows
+    nothing."""
+    if opened:
+        bpy.ops.wm.open_mainfile(filepath=str(folder / "shot.blend"))
+        flag = bpy.data.objects["Flag"]
+        before = flag.bunraku.result
+        bpy.context.view_layer.objects.active = flag
+        bpy.ops.bunraku.open_take(directory=str(folder / "farm/takes/Flag/v001"))
+        shown = flag.bunraku.result
+        gap = float(np.abs(sets.points(shown, 3) - sets.points(flag, 3)).max())
+        return {"before": before, "file": shown.modifiers[0].cache_file.filepath, "gap": gap}
+    sets.scene(folder, (1, 3))
+    flag = sets.waved(sets.sheet())
+    flag.bunraku.levels = 0
+    bpy.ops.ed.undo_push(message="before the run")
+    found: dict[str, Any] = {"said": sets.run(flag), "shown": flag.bunraku.result.name}
+    bpy.ops.ed.undo()
+    flag = bpy.data.objects["Flag"]
+    found |= {"undone": flag.bunraku.result, "objects": len(bpy.data.objects), "levels": flag.bunraku.levels}
+    sets.save(folder)
+    bpy.ops.ed.redo()
+    flag = bpy.data.objects["Flag"]
+    return found | {"redone": flag.bunraku.result.name, "points": len(sets.points(flag.bunraku.result, 2))}
+
+
 def refused(folder: Path) -> dict[str, Any]:
     """What cannot work is said in a sentence: by Blender's side, and by bunraku."""
     job = sets.job()
@@ -122,6 +148,8 @@ def refused(folder: Path) -> dict[str, Any]:
     told = flag.bunraku
     told.scale = "GROUPS"
     found["groups"] = sets.run(flag)
+    flag.vertex_groups.new(name="region").add([0, 1], 0.5, "REPLACE")
+    found["faint"] = sets.run(flag)
     told.scale, told.count = "COUNT", 5000
     found["bunraku"] = sets.run(flag)
     found["panel"] = list(job.last.lines)

@@ -65,5 +65,6 @@ def test_obstacles_wind_and_a_mesh_of_its_own(play: Play) -> None:
     wind = shot["physics"]["wind"]
     np.testing.assert_allclose(wind["velocity"], [0.0, 0.0, 4.0], atol=1e-5)  # Blender's −Y is Z
     np.testing.assert_allclose(wind["gust"], [[k + 1, 0.5 + 0.1 * k] for k in range(6)], atol=1e-5)
+    assert (wind["turbulence"], wind["seed"]) == (0.2, 5)
     assert [name.rsplit("_", 1)[0] for name in found["inputs"]] == ["Ball", "Fine", "Flag", "Wall_1", "Wall_1"]
     assert {"Wall_1", "Wall_1_2"} < set(shot["object"])

@@ -29,5 +29,8 @@ def test_the_panel_of_everything(play: Callable[..., dict[str, Any]]) -> None:
     assert "[bunraku.show_take *]" in found["done"] and "[bunraku.run]" in found["done"]
     assert "Direction met on all 3 frames" in " ".join(found["done"])
     assert "Another" in found["another"] and "Flag" in found["another"]  # whose end it is that is told
+    assert found["many"].count("[bunraku.show_take]") == 12 and "(Older takes: 3)" in found["many"]
+    assert found["older"] == ["Flag/v003", "Flag/v002", "Flag/v001"]
+    assert "Older takes" not in " ".join(found["done"])
     assert "got 9999" in " ".join(found["failed"])
     assert "<interpreter>" in found["preferences"] and any("offline" in one for one in found["preferences"])

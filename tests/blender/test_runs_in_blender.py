@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from bunraku.cli import main
 
 pytestmark = pytest.mark.blender
 Play = Callable[..., dict[str, Any]]
@@ -54,11 +57,26 @@ def test_older_takes_can_be_shown_and_that_undone(play: Play) -> None:
     assert found["opened"] == "Flag/v001"
 
 
+def test_a_shot_of_blenders_is_run_elsewhere_and_its_take_opened(play: Play, tmp_path: Path) -> None:
+    """The same bytes by the same command that anybody types; and a run can be undone."""
+    found = play("scenes_runs", "sent_to_a_farm")
+    assert found["said"] == "" and found["shown"] == found["redone"] == "Flag bunraku" and found["points"] == 25
+    assert (found["undone"], found["objects"], found["levels"]) == (None, 1, 0)
+    shutil.copytree(tmp_path / "bunraku", tmp_path / "farm", ignore=shutil.ignore_patterns("takes"))
+    assert main(["run", str(tmp_path / "farm/Flag.toml"), "--progress", "plain"]) == 0
+    here, there = (tmp_path / folder / "takes/Flag/v001/Flag.usdc" for folder in ("bunraku", "farm"))
+    assert here.read_bytes() == there.read_bytes()
+    found = play("scenes_runs", "sent_to_a_farm", opened=True)
+    assert found["before"] is None and found["file"] == "//farm/takes/Flag/v001/Flag.usdc"
+    assert found["gap"] < 1e-6  # [m] every vertex is directed
+
+
 def test_what_cannot_work_is_said_in_a_sentence(play: Play) -> None:
     found = play("scenes_runs", "refused")
     said = {name: text.removeprefix("Error: ").strip() for name, text in found.items() if isinstance(text, str)}
     assert said["unsaved"] == "takes are kept beside the .blend, which is nowhere yet; try: save it first"
     assert said["groups"].startswith("'Flag' has no vertex group whose name begins with 'region'")
+    assert said["faint"].startswith("no point of 'Flag' weighs more than 0.5 in a vertex group whose name begins")
     assert "object.Flag" in said["bunraku"] and "5000" in said["bunraku"] and "Traceback" not in said["bunraku"]
     assert "\n".join(found["panel"]) == said["bunraku"]
     assert said["interpreter"].startswith("/nowhere/python: there is no such Python")
