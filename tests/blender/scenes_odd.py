@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 import sets
@@ -187,6 +188,38 @@ def _followed(guide: Any) -> list[float]:
     assert sets.run(guide) == ""
     gaps = [float(np.abs(sets.points(guide.bunraku.result, k + 1) - there[k]).max()) for k in range(4)]
     return [max(gaps), float(np.abs(there[3] - there[0]).max())]
+
+
+def out_of_sight(folder: Path) -> dict[str, Any]:
+    """A guide that is hidden as an artist hides it to look at the result, one in edit mode with a point just moved, one
+    in a collection that is switched off; its name has a letter that USD has not."""
+    scene = sets.scene(folder, (1, 3))
+    flag = sets.waved(sets.sheet("Fähnchen", squares=2))
+    flag.modifiers.new("fine", "SUBSURF").levels = 1
+    flag.bunraku.levels = 0
+    there = [sets.points(flag, k) for k in (1, 2, 3)]
+    found: dict[str, Any] = {"said": sets.run(flag), "gaps": []}
+    for hide in ("eye", "screen"):
+        flag.hide_set(hide == "eye")
+        flag.hide_viewport = hide == "screen"
+        found[hide] = [sets.run(flag), flag.hide_get(), flag.hide_viewport]
+        gaps = [np.abs(sets.points(flag.bunraku.result, k + 1) - there[k]).max() for k in range(3)]
+        found["gaps"].append(float(max(gaps)))
+    flag.hide_viewport = False
+    found["result"] = flag.bunraku.result.name
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = bmesh.from_edit_mesh(flag.data)
+    edited.verts.ensure_lookup_table()
+    edited.verts[0].co.z += 0.5
+    found["edit"], found["mode"] = sets.run(flag), bpy.context.mode
+    found["lifted"] = float((sets.points(flag.bunraku.result, 1) - there[0])[:, 2].max())
+    bpy.ops.object.mode_set(mode="OBJECT")
+    box = bpy.data.collections.new("Box")
+    scene.collection.children.link(box)
+    box.objects.link(flag)
+    scene.collection.objects.unlink(flag)
+    bpy.context.view_layer.layer_collection.children["Box"].hide_viewport = True
+    return found | {"collection": sets.run(flag)}
 
 
 def in_the_way(folder: Path) -> dict[str, Any]:

@@ -51,6 +51,16 @@ def test_guides_that_are_played_or_simulated_by_blender(play: Play) -> None:
         assert gap < 1e-6 and moved > 1e-2  # [m]
 
 
+def test_a_guide_that_is_hidden_or_edited(play: Play) -> None:
+    found = play("scenes_odd", "out_of_sight")
+    assert found["said"] == "" and found["result"] == "Fähnchen bunraku"
+    assert found["eye"] == ["", True, False] and found["screen"] == ["", False, True]  # and hidden it stays
+    assert max(found["gaps"]) < 1e-6  # [m] of a wave of 0.1
+    assert found["edit"] == "" and found["mode"] == "EDIT_MESH"
+    assert found["lifted"] > 0.1  # though nobody left edit mode; a corner is smoothed by the modifier
+    assert "is in a collection that is hidden or excluded; try: show the collection" in found["collection"]
+
+
 def test_obstacles_wind_and_a_mesh_of_its_own(play: Play) -> None:
     found = play("scenes_odd", "in_the_way")
     assert found["said"] == "" and found["points"] == 121
