@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import bpy
 
-from .bridge import Ended, Refusal, Run, named, read_take
+from .bridge import Ended, Refusal, Run, named, read_take, with_hints
 from .request import Request
 from .result import show_take
 
@@ -93,7 +93,7 @@ def cancel() -> None:
 
 def _finish(job: Job, ended: Ended) -> None:
     global current, last, last_title
-    ended = replace(ended, lines=tuple(named(line, job.painted) for line in ended.lines))
+    ended = replace(ended, lines=with_hints([named(line, job.painted) for line in ended.lines]))
     current, last, last_title = None, ended, job.title
     with _in_window():
         _tell(job, ended)

@@ -261,4 +261,8 @@ def hopeless(folder: Path) -> dict[str, Any]:
         duplicate = bpy.data.objects.new(name, bar.data.copy())
         poses.objects.link(duplicate)
     found["poses"] = sets.run(bar)
-    return found | {"files": [one for one in sets.files(folder) if one.startswith("bunraku")]}
+    found["files"] = [one for one in sets.files(folder) if one.startswith("bunraku")]
+    open_one = sets.sheet("Open")
+    open_one.bunraku.instrument = "WRINKLE"
+    found["open"] = sets.run(open_one)
+    return found

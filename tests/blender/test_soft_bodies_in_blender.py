@@ -76,4 +76,5 @@ def test_what_cannot_be_directed_is_said(play: Play) -> None:
     assert "the hook 'hand' says points of a mesh that other modifiers change" in found["indices"]
     assert "the pose 'Other' has 25 points" in found["pose"]
     assert "the poses 'Low' and 'High' are both on frame 1; try: " in found["poses"]
+    assert "an open surface has no interior" in found["open"] and "In Blender: Edit Mode, Mesh" in found["open"]
     assert found["files"] == []

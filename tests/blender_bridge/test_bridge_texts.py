@@ -23,6 +23,7 @@ from bridge import (
     stage_text,
     toml_text,
     track_tables,
+    with_hints,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,6 +119,14 @@ def test_names_that_files_take() -> None:
 def test_sentences_name_painted_regions() -> None:
     said = "region painted 1 and region painted 10 were missed by 2 m"
     assert named(said, ["left", "right"]) == "region 'right' and region painted 10 were missed by 2 m"
+
+
+def test_remedies_of_the_command_line_are_told_in_blenders_words() -> None:
+    said = ["a.toml: it is open; try: close it (bunraku check FILE --repair OUT --fill-holes 1)"]
+    assert with_hints(said) == (*said, "In Blender: Edit Mode, Mesh, Clean Up, Fill Holes or Merge by Distance.")
+    twice = ["It passes through itself; physics.contact = true keeps it apart."] * 2
+    assert with_hints(twice) == (*twice, "In Blender: Contact, in the panel Contact and wind; Quick does without it.")
+    assert with_hints(["Met."]) == ("Met.",)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
