@@ -41,8 +41,11 @@ def _block(name: str, size: tuple[float, float, float], cuts: tuple[int, int, in
     return sets.made(name, share, faces)
 
 
-def _hooked(thing: Any, name: str, chosen: np.ndarray, keys: dict[int, dict[str, Any]]) -> Any:
-    """An empty that hooks points of an object, keyed on some frames."""
+def _hooked(
+    thing: Any, name: str, chosen: np.ndarray, keys: dict[int, dict[str, Any]], *, grouped: bool = True
+) -> Any:
+    """An empty that hooks points of an object, keyed on some frames; without a group they are named in the hook, as
+    Ctrl-H does."""
     thing.vertex_groups.new(name=name).add([int(k) for k in chosen], 1.0, "REPLACE")
     empty = bpy.data.objects.new(name, None)
     bpy.context.scene.collection.objects.link(empty)
@@ -50,7 +53,9 @@ def _hooked(thing: Any, name: str, chosen: np.ndarray, keys: dict[int, dict[str,
     empty.location = middle
     bpy.context.view_layer.update()
     hook = thing.modifiers.new(name, "HOOK")
-    hook.object, hook.vertex_group = empty, name
+    hook.object, hook.vertex_group = empty, name if grouped else ""
+    if not grouped:
+        hook.vertex_indices_set([int(k) for k in chosen])
     hook.matrix_inverse = empty.matrix_world.inverted() @ thing.matrix_world
     for frame, told in keys.items():
         empty.location = middle + np.array(told.get("move", (0.0, 0.0, 0.0)))
@@ -68,7 +73,7 @@ def wrinkled(folder: Path) -> dict[str, Any]:
     x = sets.points(cushion)[:, 0]
     ends = {"left": np.flatnonzero(x < -0.19), "right": np.flatnonzero(x > 0.19)}
     _hooked(cushion, "left", ends["left"], {1: {}, 4: {"move": (0.03, 0.0, 0.0), "turn": (0.3, 0.0, 0.0)}})
-    _hooked(cushion, "right", ends["right"], {})
+    _hooked(cushion, "right", ends["right"], {}, grouped=False)
     told = cushion.bunraku
     told.instrument, told.skin.preset, told.solid.preset = "WRINKLE", "leather", "foam"
     told.skin.use_thickness, told.skin.thickness, told.cell = True, 0.002, 0.06
@@ -241,7 +246,7 @@ def hopeless(folder: Path) -> dict[str, Any]:
     sets.scene(folder, (1, 5))
     bar = _block("Bar", (0.2, 0.2, 0.8), (1, 1, 2))
     bar.bunraku.instrument = "PLAN"
-    found = {"keys": sets.run(bar)}
+    found: dict[str, Any] = {"keys": sets.run(bar)}
     empty = bpy.data.objects.new("Hand", None)
     bpy.context.scene.collection.objects.link(empty)
     hook = bar.modifiers.new("hand", "HOOK")
