@@ -41,9 +41,7 @@ def _block(name: str, size: tuple[float, float, float], cuts: tuple[int, int, in
     return sets.made(name, share, faces)
 
 
-def _hooked(
-    thing: Any, name: str, chosen: np.ndarray, keys: dict[int, dict[str, Any]], *, grouped: bool = True
-) -> Any:
+def _hooked(thing: Any, name: str, chosen: np.ndarray, keys: dict[int, dict[str, Any]], *, grouped: bool = True) -> Any:
     """An empty that hooks points of an object, keyed on some frames; without a group they are named in the hook, as
     Ctrl-H does."""
     thing.vertex_groups.new(name=name).add([int(k) for k in chosen], 1.0, "REPLACE")
