@@ -11,6 +11,8 @@ from .bridge.shot import PIN, REGIONS
 
 _HALF = 0.5
 """of a weight, above which a point belongs to a group"""
+_MIXING = ("SUBSURF", "MULTIRES")
+"""modifiers that put a point of region 1 between points of regions 0 and 2"""
 
 
 def paint_guide(thing: bpy.types.Object, mesh: bpy.types.Mesh) -> list[Painted]:
@@ -76,6 +78,12 @@ def _attribute(thing: bpy.types.Object, mesh: bpy.types.Mesh, name: str) -> Pain
         raise Refusal(
             f"{thing.name!r}: the attribute {name!r} has no whole numbers on points or faces ({had}); "
             "try: Attributes, Add, Integer, on Vertex or Face"
+        )
+    mixing = [one.name for one in thing.modifiers if one.type in _MIXING and one.show_viewport]
+    if mixing and found.domain == "POINT":
+        raise Refusal(
+            f"{thing.name!r}: the modifier {mixing[0]!r} mixes the numbers of {name!r} between points; "
+            "try: the attribute on Face, or vertex groups"
         )
     values = np.empty(len(found.data), dtype=np.int32)
     found.data.foreach_get("value", values)

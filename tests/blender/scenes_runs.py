@@ -150,6 +150,12 @@ def refused(folder: Path) -> dict[str, Any]:
     found["groups"] = sets.run(flag)
     flag.vertex_groups.new(name="region").add([0, 1], 0.5, "REPLACE")
     found["faint"] = sets.run(flag)
+    zones = flag.data.attributes.new("zones", "INT", "POINT")
+    zones.data.foreach_set("value", [2 * (vertex.co.x > 0.1) for vertex in flag.data.vertices])
+    told.scale, told.attribute = "ATTRIBUTE", "zones"
+    fine = flag.modifiers.new("fine", "SUBSURF")
+    found["mixed"] = sets.run(flag)
+    flag.modifiers.remove(fine)
     told.scale, told.count = "COUNT", 5000
     found["bunraku"] = sets.run(flag)
     found["panel"] = list(job.last.lines)

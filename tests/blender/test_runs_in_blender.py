@@ -77,6 +77,7 @@ def test_what_cannot_work_is_said_in_a_sentence(play: Play) -> None:
     assert said["unsaved"] == "takes are kept beside the .blend, which is nowhere yet; try: save it first"
     assert said["groups"].startswith("'Flag' has no vertex group whose name begins with 'region'")
     assert said["faint"].startswith("no point of 'Flag' weighs more than 0.5 in a vertex group whose name begins")
+    assert said["mixed"].startswith("'Flag': the modifier 'fine' mixes the numbers of 'zones' between points; try: ")
     assert "object.Flag" in said["bunraku"] and "5000" in said["bunraku"] and "Traceback" not in said["bunraku"]
     assert "\n".join(found["panel"]) == said["bunraku"]
     assert said["interpreter"].startswith("/nowhere/python: there is no such Python")
