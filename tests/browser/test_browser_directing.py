@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,13 +40,20 @@ def strength_of(shot: Path) -> Any:
     return read_shot(shot).shells["box"].track.strength
 
 
+def said(shot: Path, key: str) -> Any:
+    """What the file says under a key."""
+    found: Any = tomllib.loads(shot.read_text(encoding="utf-8"))
+    for name in key.split("."):
+        found = found[name]
+    return found
+
+
 def slide(studio: Studio, knob: str, share: float) -> None:
     """Take a knob's slider to a share of its way."""
     slider = studio.page.locator(f"{knob} input[type=range]")
-    slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     revision = studio.says("bunraku.revision")
-    studio.page.mouse.click(box["x"] + 8 + share * (box["width"] - 16), box["y"] + box["height"] / 2)
+    slider.click(position={"x": 8 + share * (box["width"] - 16), "y": box["height"] / 2})
     studio.until(f"bunraku.revision > {revision}")
 
 
@@ -68,6 +76,32 @@ def test_a_slider_is_a_line_in_the_file_and_a_run_streams_in(
     studio.until("bunraku.takes[0].state === 'finished' && !bunraku.running")
     assert not studio.page.get_by_text("No take yet").is_visible()
     studio.keep("directing")
+
+
+def test_material_scale_cap_and_wind_are_slid_and_keyed(
+    tab: Callable[..., Studio], direct: Callable[..., StudioServer], shot: Path
+) -> None:
+    text = shot.read_text()
+    shot.write_text(f"{text}\n[object.box.track]\nmethod = 'clusters'\nscale = 0.5\n")
+    studio = opened(tab(), direct(shot).address)
+    fields = studio.page.locator('.knob[data-key="physics.wind.velocity"] input')
+    studio.page.get_by_role("searchbox", name="Find a setting").fill("velocity")
+    for k, value in enumerate((4, 0, 0)):
+        fields.nth(k).fill(str(value))
+    fields.nth(2).press("Enter")
+    studio.until("bunraku.revision === 2")
+    studio.page.get_by_role("searchbox", name="Find a setting").fill("")
+    for key in ("object.box.material.young", "object.box.track.scale", "object.box.track.cap", "physics.wind.gust"):
+        knob = f'.knob[data-key="{key}"]'
+        slide(studio, knob, 0.85)  # beside its thumb, which stands in the middle
+        slid = said(shot, key)
+        assert isinstance(slid, (int, float)) and slid > 0.0, key
+        revision = studio.says("bunraku.revision")
+        studio.page.locator(f"{knob} .keyed").click()
+        studio.until(f"bunraku.revision > {revision}")
+        assert said(shot, key) == [[1, pytest.approx(slid, rel=1e-3)]], key
+    assert said(shot, "physics.wind.velocity") == [4, 0, 0]
+    studio.keep_page("sliders")
 
 
 def test_undo_takes_a_whole_drag_back(

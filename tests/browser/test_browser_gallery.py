@@ -71,6 +71,7 @@ def test_the_table_sorts_both_ways_and_numbers_as_numbers(page: Any) -> None:
 def test_a_film_plays_under_the_pointer_from_where_the_still_is(page: Any) -> None:
     video = page.locator("#c002 video")
     assert video.evaluate("film => film.paused && getComputedStyle(film).opacity === '0'")
+    video.evaluate("film => { film.defaultPlaybackRate = film.playbackRate = 1 / 16; }")  # else it is soon round again
     page.locator("#c002").hover()
     until(lambda: video.evaluate("film => !film.paused && film.classList.contains('on')"))
     still = page.locator(".transport").evaluate("one => (one.dataset.still - one.dataset.first) / one.dataset.rate")
