@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import tomllib
 from collections.abc import Callable
@@ -164,6 +165,24 @@ def test_a_stroke_on_what_another_window_has_changed_overwrites_nothing(tab: Tab
     assert np.array_equal(labels(shot), theirs) and regions(two) == regions(one)
     written(two, lambda: two.drag((0.5, 0.4), (0.5, 0.6)))
     assert int((labels(shot) == 0).sum()) > int((theirs == 0).sum()) and labels(shot)[theirs == 0].max() == 0
+
+
+def test_labels_of_the_wrong_length_are_a_sentence_and_change_nothing(studio: Studio, shot: Path) -> None:
+    before = shot.read_bytes()
+
+    def shorten(route: Any) -> None:
+        told = json.loads(route.request.post_data)
+        told["runs"][0]["count"] -= 1
+        route.continue_(post_data=json.dumps(told))
+
+    studio.page.route("**/sketch/labels", shorten, times=1)
+    studio.expected = ("400 (Bad Request)",)
+    studio.drag((0.4, 0.5), (0.6, 0.5))
+    studio.told("the labels are of another mesh")
+    studio.page.get_by_text("not written: take it back, or change it").wait_for()
+    assert shot.read_bytes() == before and not shot.with_name("box.box.bkarrays").exists()
+    written(studio, lambda: studio.drag((0.4, 0.4), (0.6, 0.4)))  # what was refused is written with the next stroke
+    assert int((labels(shot) == 0).sum()) == regions(studio)["region 1"]
 
 
 def test_sixty_thousand_triangles_paint_fluently(

@@ -155,6 +155,32 @@ def test_what_cannot_be_is_told_and_changes_nothing(studio: Studio, shot: Path) 
     studio.until("bunraku.sketched !== null && bunraku.ready")
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('"frame":15', '"frame":NaN', "NaN is no number"),
+        ('"region":"head"', '"region":"hat"', "unknown region (got 'hat'"),
+    ],
+)
+def test_keys_that_are_none_are_a_sentence_and_change_nothing(
+    studio: Studio, shot: Path, right: str, wrong: str, said: str
+) -> None:
+    text, sent = shot.read_text(), list[str]()
+
+    def spoil(route: Any) -> None:
+        sent.append(route.request.post_data)
+        route.continue_(post_data=sent[-1].replace(right, wrong))
+
+    studio.page.route("**/sketch/edit", spoil)
+    studio.expected = ("400 (Bad Request)",)
+    frame = studio.page.get_by_role("textbox", name="Frame of the key")
+    frame.fill("15")
+    frame.press("Enter")
+    studio.told(said)
+    assert right in sent[0] and shot.read_text() == text
+    studio.until("bunraku.sketched !== null && bunraku.ready && bunraku.revision === 1")
+
+
 def test_three_thousand_tetrahedra_follow_the_hand(
     tab: Tab, direct: Direct, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
