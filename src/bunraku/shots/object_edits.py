@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,10 @@ class ObjectEdits:
     def _look_into(self, told: Mapping[str, Any]) -> None:
         """A file of several meshes is offered mesh by mesh from now on."""
         if "file" in told and "prim" not in told:
-            file = absolute(self._folder, str(told["file"]))
-            if several_meshes(file):
-                self._opened.add(file)
+            with suppress(InputError):  # the file itself has been refused
+                file = absolute(self._folder, str(told["file"]))
+                if several_meshes(file):
+                    self._opened.add(file)
 
     def _check(self, found: Shot | Stages) -> None:
         """What feeds a stage is not there before it is run."""
