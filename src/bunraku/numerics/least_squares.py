@@ -271,8 +271,9 @@ class _Run:
 
     def _lengthen(self, step: SquaresStep, won: float, promise: float, blur: float) -> None:
         """After a step that is taken, longer or shorter by what it kept of its promise."""
+        # Beside steps that fail, one that is taken says little of the next, which may be four times as long.
+        self._sure = won >= 0.5 * promise - blur and not self._failed
         self._before, self._growth, self._failed = step.decrement, 4.0, False
-        self._sure = won >= 0.5 * promise - blur
         if won >= 0.5 * promise - blur:
             self.damping = 0.1 * self.damping if self.damping > _NO_DAMPING else 0.0
             self.radius = 4.0 * self.model.length(step)
