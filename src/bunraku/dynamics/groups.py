@@ -78,7 +78,7 @@ class Groups:
         """(m, 4) where corners are among the groups' vertices."""
         return self.local + np.repeat(self.vertex_starts[:-1], np.diff(self.starts))[:, None]
 
-    @property
+    @cached_property
     def most(self) -> int:
         """Vertices of the largest group."""
         return int(np.diff(self.vertex_starts).max())

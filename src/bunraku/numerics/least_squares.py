@@ -136,7 +136,7 @@ class _Run:
         """of steps, and how long they may be before they need it"""
         self.prices = SquaresForces(np.zeros(len(point.residual)), np.zeros(len(point.missed)))
         self.curvature = np.zeros_like(problem.hessian)
-        self.model = SquaresModel(problem, point, None)
+        self.model = SquaresModel(problem, point)
         self.reach = self.model.size or float(np.linalg.norm(self.model.whole.z / self.model.unit))
         """the length, scaled, of what the run is about"""
         self._before, self._growth = np.inf, 4.0  # the last decrement; what damping is next multiplied by
@@ -284,12 +284,13 @@ class _Run:
     def _go(self, there: SquaresPoint, curved: bool, last: bool) -> None:
         """Take a point, which may be the one before, and its model; the last one needs no curvature."""
         if self.problem.bend is None:
-            self.model = SquaresModel(self.problem, there, self.curvature if curved else None)
+            plain = SquaresModel(self.problem, there)
+            self.model = plain.bent(self.curvature) if curved else plain
         elif there is not self.point:
-            self.model = SquaresModel(self.problem, there, None)
+            self.model = SquaresModel(self.problem, there)
             bend = None if last else self.problem.bend(there.z, self.model.forces.of(self.problem))
             if bend is not None and np.isfinite(bend).all():
-                self.model = SquaresModel(self.problem, there, bend)
+                self.model = self.model.bent(bend)
         self.point = there
         self.reach = max(self.reach, self.model.size)
 

@@ -8,6 +8,7 @@ H + Jᵀ w J, so units do not matter.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -58,19 +59,20 @@ class SquaresStep:
 class SquaresModel:
     """The model at a point."""
 
-    def __init__(self, problem: SquaresProblem, point: SquaresPoint, curvature: Array | None) -> None:
-        """`curvature` (n, n), scaled by nothing, is used if given."""
+    def __init__(self, problem: SquaresProblem, point: SquaresPoint) -> None:
         matrix = problem.hessian + gram(point.jacobian, point.weights)
         diagonal = np.diagonal(matrix)
         floor = _EPS * diagonal.max(initial=0.0)
         unit = 1.0 / np.sqrt(np.where(diagonal > floor, diagonal, max(floor, _TINY)))
         self.unit = unit if floor > 0.0 else np.ones(len(diagonal))
         """(n,) of the unknowns"""
-        self.matrix = (matrix if curvature is None else matrix + curvature) * self.unit * self.unit[:, None]
+        self.matrix = matrix * self.unit * self.unit[:, None]
         # Damped by the energy's own stiffness, stiff rows let a step go as far along them as slack ones do.
         stiffness = np.diagonal(problem.hessian) * self.unit**2
         self.damped = np.where(stiffness > floor * self.unit**2, stiffness, diagonal * self.unit**2)
-        self.problem, self.point, self.curvature = problem, point, curvature
+        self.problem, self.point = problem, point
+        self.curvature: Array | None = None
+        """(n, n) the estimate of the rows' own, scaled by nothing, if there is one"""
         self.gradient = point.gradient * self.unit
         self.conditions = point.conditions * self.unit
         self.size = float(np.linalg.norm(point.z * np.sqrt(self.damped) / self.unit)) + float(
@@ -78,6 +80,14 @@ class SquaresModel:
         )
         """what the length of a scaled step is compared with: √ of energy, not of what stiff rows would make of it"""
         self._split()
+
+    def bent(self, curvature: Array) -> SquaresModel:
+        """The same with an estimate (n, n) of the rows' curvature, scaled by nothing."""
+        out = copy(self)
+        for name in [name for name in vars(self) if isinstance(vars(SquaresModel).get(name), cached_property)]:
+            del vars(out)[name]
+        out.matrix, out.curvature = self.matrix + curvature * self.unit * self.unit[:, None], curvature
+        return out
 
     def _split(self) -> None:
         """Orthonormal bases of what hard rows notice and of what they do not."""
