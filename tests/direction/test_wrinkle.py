@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -137,7 +136,10 @@ def test_times_of_an_animation_are_its_own_unless_asked_for() -> None:
 
 
 def test_a_first_balance_that_is_not_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bunraku.direction.wrinkle.skin.EquilibriumSettings", partial(EquilibriumSettings, limit=1))
+    def once(tolerance: float, length: float, limit: int) -> EquilibriumSettings:
+        return EquilibriumSettings(tolerance, length, limit=1)
+
+    monkeypatch.setattr("bunraku.direction.wrinkle.skin.EquilibriumSettings", once)
     pressed_at_once = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest * [0.8, 1, 1]] * 2))
     job = wrinkling_job(pressed_at_once, skin=SKIN, interior=FOAM, threads=1)
     first = next(job.frames())
@@ -173,11 +175,23 @@ def test_what_may_not_be_meant_is_said() -> None:
     thin = bk.ShellMaterial(young=1e7, thickness=5e-4)
     job = wrinkling_job(SMALL, skin=thin, interior=FOAM, cell=0.2, duration=0.1, rate=20.0, threads=1)
     (told,) = job.facts["warnings"]
-    assert "the mesh cannot have them; edges of 0.0013 m would show them" in told
+    assert "the mesh cannot have them; edges of 0.0013 m would show them (bunraku check FILE" in told
     assert len(list(islice(job.frames(), 2))) == 2
     soft = bk.ShellMaterial(young=2e5, thickness=2e-2)
     first, second = wrinkling_job(SMALL, skin=soft, interior=FOAM, cell=0.2, threads=1).facts["warnings"]
     assert "only 2 times as stiff" in first and "they come out too long" in second
+
+
+def test_badly_shaped_triangles_are_told_of_with_what_mends_them() -> None:
+    """What they do to a skin: `test_slivers_let_a_skin_buckle_late`."""
+    drawn_out = bk.TriMesh(SMALL.rest @ np.diag([8.0, 1.0, 1.0]), SMALL.faces)
+
+    def told(mesh: bk.TriMesh) -> list[str]:
+        job = wrinkling_job(mesh, skin=SKIN, interior=FOAM, cell=0.1, threads=1)
+        return [one for one in job.facts["warnings"] if "five times as long as high" in one]
+
+    (said,) = told(drawn_out)
+    assert not told(SMALL) and "bunraku check FILE --repair OUT --remesh 0.0" in said
 
 
 STILL = bk.Animation(SMALL, np.array([0.0, 1.0]), np.stack([SMALL.rest, SMALL.rest]))

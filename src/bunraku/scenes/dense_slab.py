@@ -17,11 +17,12 @@ from scipy.optimize import minimize_scalar
 
 from bunraku.constraints import LinearConstraint, felt_mass, pin_jacobian
 from bunraku.contracts import Integers, Points, State, Vector
+from bunraku.direction.wrinkle.skin import ENOUGH
 from bunraku.dynamics import Equilibrium, EquilibriumSettings, Mass, System
 from bunraku.materials import SkinOnSoft, SolidMaterial
 
 from .plane_strain import Layered, PlaneStrain
-from .slab import LENGTH, dominant_wavelength
+from .slab import LENGTH, dominant_wavelength, slowly_begun
 
 _HALVINGS = 20
 """of the strain: near its least the onset hardly depends on the wavelength, a tenth of a percent of which is a
@@ -93,7 +94,7 @@ class DenseSlab:
     @cached_property
     def equilibrium(self) -> Equilibrium:
         """What finds its balance."""
-        settings = EquilibriumSettings(length=self.layers.thickness)
+        settings = EquilibriumSettings(ENOUGH, self.layers.thickness)
         return Equilibrium(self.system, settings, threads=self.threads)
 
     @cached_property
@@ -152,12 +153,11 @@ class DensePressed:
 
 
 def press_dense(slab: DenseSlab) -> DensePressed:
-    """Press it step by step, each balance looked for from the one before."""
-    times = np.linspace(0.0, 1.0, slab.steps + 1)
+    """Press it step by step, each balance looked for from the one before; where waves begin it goes slowly."""
+    times = slowly_begun(np.linspace(0.0, 1.0, slab.steps + 1), slab.onset() / slab.strain(1.0))
     x, iterations, converged = slab.layered.rest, 0, True
     for before, time in pairwise(times):
-        guess = x + slab.flat(float(time)) - slab.flat(float(before))
-        solution = slab.equilibrium.find(_state(float(time), guess))
+        solution = slab.equilibrium.find(_state(time, x + slab.flat(time) - slab.flat(before)))
         iterations += solution.stats["iterations"]
         converged &= solution.outcome.usable
         x = solution.value.q.reshape(-1, 3)

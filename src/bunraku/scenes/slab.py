@@ -29,6 +29,9 @@ _FINEST = 6000
 """edges along the slab beyond which nobody would wait"""
 _MOST_STRAIN = 0.3
 """beyond which neither the theory nor a skin with a linear law means much"""
+_BEYOND = 1.005
+"""times the onset: where waves are let begin. A skin that is first looked at farther beyond has shorter ones, for what
+falls most from a ridge is the shorter the higher that is, and it keeps them"""
 _PAD = 16
 """times as many frequencies as a spectrum of the row itself would have"""
 
@@ -116,7 +119,12 @@ class Slab:
         return Skin(self.mesh, self.layers, self.places, tests, self.foundation, held, tied, threads=self.threads)
 
     def onset(self) -> float:
-        """The strain at which the flat skin loses its balance, by halving: the sign of pivots tells on which side."""
+        """The strain at which the flat skin loses its balance; ∞ where it does not."""
+        return self._onset
+
+    @cached_property
+    def _onset(self) -> float:
+        """By halving: the sign of pivots tells on which side."""
         low, high = 0.0, 1.0
         if self.skin.stable_where_the_interior_is(1.0):
             return np.inf
@@ -157,16 +165,23 @@ class Pressed:
 
 
 def press(slab: Slab) -> Pressed:
-    """Press a slab step by step, each balance looked for from the one before."""
+    """Press a slab step by step, each balance looked for from the one before; where waves begin it goes slowly."""
+    x, frames, iterations, converged = slab.mesh.rest, [slab.mesh.rest], 0, True
     times = np.linspace(0.0, 1.0, slab.steps + 1)
-    frames, iterations, converged = [slab.mesh.rest], 0, True
-    for before, time in pairwise(times):
-        guess = frames[-1] + slab.places(float(time)) - slab.places(float(before))
-        solution = slab.skin.at(float(time), guess)
+    begins = slab.onset() / slab.strain(1.0) if slab.foundation else np.inf  # without, the spacing decides
+    for before, time in pairwise(slowly_begun(times, begins)):
+        solution = slab.skin.at(time, x + slab.places(time) - slab.places(before))
         iterations += solution.stats["iterations"]
         converged &= solution.outcome.usable
-        frames.append(solution.value.q.reshape(-1, 3))
+        x = solution.value.q.reshape(-1, 3)
+        if time in times:
+            frames.append(x)
     return Pressed(slab, Animation(slab.mesh, times, np.stack(frames)), converged, iterations)
+
+
+def slowly_begun(times: Vector, onset: float) -> list[float]:
+    """Times with one more just beyond that at which waves begin, so that they are as long as they are then."""
+    return sorted({*times.tolist(), *([_BEYOND * onset] if _BEYOND * onset < times[-1] else [])})
 
 
 def dominant_wavelength(heights: Vector, edge: float) -> float:

@@ -26,7 +26,7 @@ from .varying import areal_masses
 
 Places = Callable[[float], Points]
 """time [s] → (n, 3) where the interior has the skin's points [m]"""
-_ENOUGH = 1e-6
+ENOUGH = 1e-6
 """of the thickness: steps of a search that are shorter end it"""
 
 
@@ -89,7 +89,7 @@ class Skin:
 
     @cached_property
     def _equilibrium(self) -> Equilibrium:
-        settings = EquilibriumSettings(_ENOUGH, self.layers.thickness, self.limit)
+        settings = EquilibriumSettings(ENOUGH, self.layers.thickness, self.limit)
         return Equilibrium(self._system, settings, threads=self.threads)
 
     @cached_property

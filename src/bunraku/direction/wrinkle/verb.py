@@ -14,6 +14,7 @@ from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.geometry import TriMesh, check_physical, lumped_mass
+from bunraku.geometry.topology import thinness
 from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation, CurveLike, Growth
 from bunraku.numerics import use_threads
@@ -35,6 +36,9 @@ _RESOLVED, _GOOD = 2.0, 8.0
 """edges to a wave below which there is none, and from which on it is right"""
 _MOST_POINTS = 200_000_000
 """of all frames together"""
+_SLIVER, _SLIVERS = 0.1, 0.05
+"""area over longest edge² of a triangle five times as long as high, which bends too hard or sidewise; the share of such
+from which on they are spoken of"""
 _STIFFER = 10.0
 """times as stiff as the interior from which on a skin wrinkles before it is crushed: the onset is then below 12 %"""
 
@@ -285,7 +289,7 @@ def _late(body: TriMesh | Animation, times: Vector) -> list[str]:
 
 def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
     """What may not be meant."""
-    out, edge = [], median_edge(mesh)
+    out, edge, shown = [], median_edge(mesh), layers.wavelength / _GOOD
     if layers.ratio < _STIFFER:
         out.append(
             f"the skin is only {layers.ratio:.3g} times as stiff as its interior: it wrinkles from {layers.onset:.0%} "
@@ -295,8 +299,18 @@ def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
         none = "the mesh cannot have them" if layers.wavelength < _RESOLVED * edge else "they come out too long"
         out.append(
             f"waves of {layers.wavelength:.3g} m have {layers.wavelength / edge:.2g} edges of the mesh: {none}; "
-            f"edges of {layers.wavelength / _GOOD:.2g} m would show them"
+            f"edges of {shown:.2g} m would show them ({_remeshed(shown)})"
+        )
+    slivers = float(np.mean(thinness(mesh.rest, mesh.faces) < _SLIVER))
+    if slivers > _SLIVERS:
+        out.append(
+            f"{slivers:.0%} of the skin's triangles are more than five times as long as high, and such a skin bends "
+            f"wrongly: waves come late, or are too short; {_remeshed(min(edge, shown))} makes even ones"
         )
     if layers.wavelength > mesh.size:
         out.append(f"waves of {layers.wavelength:.3g} m are longer than the body ({mesh.size:.3g} m)")
     return out
+
+
+def _remeshed(edge: float) -> str:
+    return f"bunraku check FILE --repair OUT --remesh {edge:.2g}"
