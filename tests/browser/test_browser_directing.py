@@ -18,7 +18,7 @@ from bunraku.studio import StudioServer
 
 pytestmark = pytest.mark.studio
 
-LONG = 3000  # frames of a run that is to be cancelled; it would take minutes
+LONG = 1500  # frames of a run that is to be cancelled; it would take minutes
 STRENGTH = '.knob[data-key="object.box.track.strength"]'
 
 

@@ -18,7 +18,7 @@ from bunraku.studio import StudioServer
 
 pytestmark = pytest.mark.studio
 
-FRAMES = 2400  # of a run that is to be cancelled; it would take minutes
+FRAMES = 1000  # of a run that is to be cancelled; it would take minutes
 
 
 @pytest.fixture
