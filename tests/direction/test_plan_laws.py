@@ -239,3 +239,29 @@ def test_attached_modes_reach_all_that_moves_a_key_as_one() -> None:
     plain, attached = (block(Key(0.5, TOP, where), modes=3, warp=False, attach=one).report for one in (False, True))
     assert plain["keys"][0].unreachable > 1e-2 * BLOCK.size and plain["modes"] == 3
     assert attached["keys"][0].unreachable < 1e-9 * BLOCK.size and attached["modes"] == 9 and attached["met"]
+
+
+OPPOSED: dict[str, tuple[list[Key], dict[str, Any]]] = {
+    "a free body that goes round": ([posed(0.2, PULLED), Key(0.5, TOP, BLOCK.rest[TOP])], {"circular": True}),
+    "a free body between free ends": ([posed(0.2, PULLED), posed(0.5, ASKEW), posed(0.8, PULLED)], {"free": True}),
+    "what swings on": (
+        [posed(0.2, PULLED), posed(0.5, ASKEW), posed(0.8, PULLED)], {"free": True, "fixed": BASE, "damping": (0, 0)}
+    ),
+    "what swings on for long": (
+        [posed(0.2, PULLED), posed(0.5, ASKEW), posed(0.8, PULLED)], {"free": True, "fixed": BASE, "damping": (0, 1e-4)}
+    ),
+    "two velocities": (
+        [Key(0.3, None, velocities=(1.0, 0.1, 0.0)), Key(0.8, None, velocities=(0.0, 0.1, 0.5))],
+        {"free": True, "damping": (0, 0)},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("weight", [1.0, np.inf])
+@pytest.mark.parametrize("what", OPPOSED)
+def test_keys_that_only_withstand_each_other_are_met(what: str, weight: float) -> None:
+    """Where a motion goes anywhere at no cost, each key alone is withstood by nothing."""
+    keys, given = OPPOSED[what]
+    firm = [Key(key.time, key.vertices, key.positions, key.velocities, weight, key.turn) for key in keys]
+    report = block(*firm, **{"fixed": (), "modes": 30, **given}).report
+    assert all(met.near and met.unreachable < 1e-6 * BLOCK.size for met in report["keys"]), report["sentences"]

@@ -19,6 +19,8 @@ from bunraku.numerics import Oscillators
 
 _FREE_OF_COST = 1e-13
 """share of the largest cost below which an unknown is not determined; the smallest is taken"""
+_ROUNDED = 10.0
+"""times that, below which what was found to cost nothing still does once it is computed again"""
 _LITTLE = 1e-9
 """share of what an unknown costs at most that one counts with that costs nothing"""
 
@@ -64,6 +66,11 @@ class Nodes:
     def dimension(self) -> int:
         """Unknowns of the problem."""
         return len(self.slots) * self.modes
+
+    @property
+    def from_afar(self) -> bool:
+        """Whether it may begin anywhere."""
+        return self.ends.first is None and not self.ends.circular
 
     @cached_property
     def _known(self) -> Flags:
@@ -149,9 +156,29 @@ class Nodes:
     def softness(self) -> Array:
         """(s d, s d) the inverse of H; what costs nothing counts as if it cost a little of what an unknown costs at
         most. Modes do not know of each other, so it is theirs one by one."""
-        values, vectors = np.linalg.eigh(self._eliminated[0])
-        inner = vectors / np.maximum(values, _LITTLE * self.scale.max(initial=0.0))[:, None, :]
+        values, vectors = self._spectra
+        inner = vectors / np.maximum(values, self._little)[:, None, :]
         return self._spread(inner @ vectors.transpose(0, 2, 1))
+
+    @cached_property
+    def costless(self) -> tuple[Array, Array]:
+        """(s d, z) what costs nothing, and (s d, c) C, with C Cᵀ how unknowns give way without that."""
+        values, vectors = self._spectra
+        each = vectors.transpose(0, 2, 1)[:, :, :, None] * np.eye(self.modes)[:, None, None, :]
+        columns = each.reshape(-1, len(self.slots) * self.modes)
+        free = (values <= _ROUNDED * _FREE_OF_COST * self.scale[:, None]).reshape(-1)
+        costs = np.maximum(values.reshape(-1)[~free], self._little)
+        return columns[free].T, (columns[~free] / np.sqrt(costs)[:, None]).T
+
+    @cached_property
+    def _spectra(self) -> tuple[Array, Array]:
+        """(d, s) what each mode's unknowns cost, mixed as (d, s, s) columns say."""
+        values, vectors = np.linalg.eigh(self._eliminated[0])
+        return values, vectors
+
+    @property
+    def _little(self) -> float:
+        return _LITTLE * float(self.scale.max(initial=0.0))
 
     def _spread(self, square: Array) -> Array:
         """(s d, s d) of matrices (d, s, s), one a mode."""

@@ -16,6 +16,7 @@ from bunraku.numerics import SquaresProblem
 
 from .keys import Key
 from .nodes import Nodes
+from .opposed import LIMP, REACHABLE, opposed
 from .reduced import Reduced
 from .straightened import straightened
 
@@ -27,11 +28,6 @@ _DEPENDENT = 1e-6
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 Speeds = tuple[Vector, Array, Array]
 """velocities of what is observed, and their derivatives by modal coordinates and by their speeds"""
-_REACHABLE = 1e-8
-"""share of the largest compliance below which a direction of a key is none the modes can go"""
-_LIMP = 1e-3
-"""share of the compliance along what a key asks, below which that of a direction counts as no smaller: else a trace of
-what modes hardly do would make the key a thousand times as firm"""
 
 
 class Sight(Protocol):
@@ -281,7 +277,29 @@ class Problem:
     @cached_property
     def stiffnesses(self) -> list[float]:
         """By which the motion withstands each of `rows`."""
-        return [self.stiffness(row, *self.softness) for row in self.rows]
+        return self._at_least([self.stiffness(row, *self.softness) for row in self.rows])
+
+    def _at_least(self, alone: Sequence[float]) -> list[float]:
+        """Stiffnesses as of each of `rows` alone; where some ways cost nothing, or little, as coming from afar does, at
+        least what rows withstand each other with."""
+        costless, soft = self.nodes.costless
+        seen = [row for row in self.rows if self.nodes.place(row.node, row.velocity) is not None]
+        if len(seen) < 2 or not (costless.shape[1] or self.nodes.from_afar):
+            return list(alone)
+        linear = [self._linear_rows(row) for row in seen]
+        asked = [
+            row.unit * self._asked(row) - part @ self.softness[1] for row, part in zip(seen, linear, strict=True)
+        ]  # fmt: skip
+        seconds = float(np.ptp(self.nodes.times))
+        found = iter(opposed(linear, asked, [row.velocity for row in seen], soft, costless, seconds))
+        return [max(one, next(found)) if row in seen else one for one, row in zip(alone, self.rows, strict=True)]
+
+    def _linear_rows(self, row: Row) -> Array:
+        """(r, n) a row without warp, by the unknowns."""
+        out, at = np.zeros((row.count, self.nodes.dimension)), self.nodes.place(row.node, row.velocity)
+        if at is not None:
+            out[:, at : at + self.nodes.modes] = row.unit * row.observed.linear()
+        return out
 
     @cached_property
     def softness(self) -> tuple[Array, Vector]:
@@ -324,14 +342,14 @@ class Problem:
         linear = row.unit * row.observed.linear()
         asked = row.unit * self._asked(row) - linear @ free[own]
         values, vectors = _spectrum(linear, inverse[own, own])
-        some = values > _REACHABLE * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
+        some = values > REACHABLE * max(float(values.max(initial=0.0)), np.finfo(np.float64).tiny)
         along = vectors[:, some].T @ asked
         if not some.any():
             return 1.0
         if np.linalg.norm(along) <= 1e-9 * max(np.linalg.norm(asked), self._extent(row), 1e-300):
             return float(1.0 / values[some].mean())
         share = along**2 / np.sum(along**2)
-        return float(np.sum(share / np.maximum(values[some], _LIMP * (share @ values[some]))))
+        return float(np.sum(share / np.maximum(values[some], LIMP * (share @ values[some]))))
 
     def _asked(self, row: Row) -> Vector:
         """(r,) by how much rows should change from rest, turns linearised: a chord of them is no way modes go."""
@@ -359,10 +377,12 @@ def linearised(problem: Problem) -> Problem:
         return made
     # Places ask for the same in both, so they are withstood the same; velocities do not.
     inverse, free = made.softness
-    stiff = [
-        made.stiffness(row, inverse, free) if row.velocity else known
-        for row, known in zip(made.rows, problem.stiffnesses, strict=True)
-    ]  # fmt: skip
+    stiff = made._at_least(
+        [
+            made.stiffness(row, inverse, free) if row.velocity else known
+            for row, known in zip(made.rows, problem.stiffnesses, strict=True)
+        ]
+    )
     weights = [
         FIRM * (1.0 if np.isinf(row.weight) else row.weight) * k for row, k in zip(made.rows, stiff, strict=True)
     ]

@@ -39,8 +39,9 @@ _ROUNDS, _LIMIT = 8, 60
 """of lifting what is below the ground, and iterations in each"""
 _NEAR = 0.02
 """share of the duration within which two moments of touching are one"""
-_FIRMER, _SOON = (1e2, 1e4, 1e6), 10
-"""weights, one after the other, of keys that must be met exactly and are not at once, after so many iterations"""
+_FIRMER, _SOON, _PATIENT = (1e2, 1e4, 1e6), 10, 150
+"""weights, one after the other, of keys that must be met exactly and are not at once, after so many iterations; and how
+many each of these may take"""
 _DEPENDENT = 1e-9  # share of the largest below which rows that must be met exactly follow from others
 _UNSEEN = 1e-24  # share of the largest stiffness below which an unknown has none
 _SLIGHT = 1e-14  # stiffness, of a unit diagonal, that what no key and no energy sees has
@@ -152,14 +153,14 @@ def _exactly(problem: Problem, found: Solution[Vector]) -> Solution[Vector]:
     as little as can be."""
     spent, hard = found.stats["iterations"], (np.inf,) if problem.reachable(found.value) else ()
     for k, weight in enumerate((*hard, *_FIRMER, *hard)):
-        near = SquaresSettings(staged=False, limit=_SOON if hard and k == 0 else _LIMIT)
+        near = SquaresSettings(staged=False, limit=_SOON if hard and k == 0 else _PATIENT)
         met = gauss_newton(problem.eased(weight).squares, found.value, near)
         spent += met.stats["iterations"]
         if met.outcome is Outcome.CONVERGED:
             found = met
             if np.isinf(weight):
                 break
-        elif near.limit == _LIMIT:  # firmer than the search can follow
+        elif near.limit == _PATIENT:  # firmer than the search can follow
             break
     return replace(found, stats={**found.stats, "iterations": spent})
 
