@@ -155,9 +155,11 @@ def test_few_are_found_backwards_as_many_are_found_forwards(
     q, v = given.pose(1.3), given.pose(1.0, 7)
     backwards = (*seen.positions(q), *seen.velocities(q, v))
     monkeypatch.setattr("bunraku.dynamics.observed.BACKWARDS", 0)
-    for one, other in zip(backwards, (*seen.positions(q), *seen.velocities(q, v)), strict=True):
+    forwards = (*seen.positions(q), *seen.velocities(q, v))
+    for one, other in zip(backwards, forwards, strict=True):
         assert one == pytest.approx(other, abs=1e-12 * np.abs(other).max())
-        assert one.tobytes() != other.tobytes()  # they were indeed found otherwise
+    # They were indeed found otherwise: of so many numbers some are rounded in another way.
+    assert any(one.tobytes() != other.tobytes() for one, other in zip(backwards, forwards, strict=True))
 
 
 @pytest.mark.parametrize("count", [2, 20])
