@@ -83,6 +83,15 @@ def test_modes_are_kept_by_all_they_are_made_of(tmp_path: Path, monkeypatch: pyt
     assert len(made) == count + 1 and np.array_equal(damaged.points(0.3), first.points(0.3))
 
 
+def test_modes_take_over_the_order_of_elimination_of_the_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    natural, given = reduced.natural_modes, []
+    monkeypatch.setattr(reduced, "natural_modes", lambda *a, **k: given.append(k.get("order")) or natural(*a, **k))
+    order = block(posed(0.5, TILTED)).body.warp.order
+    if order is None:
+        pytest.skip("the solver that is installed tells no order")
+    assert np.array_equal(given[0], order)
+
+
 def test_the_same_material_twice_is_one_material() -> None:
     halves = (BLOCK.rest[BLOCK.tets].mean(axis=1)[:, 1] > 0.45).astype(int)
     one, two = block(posed(0.5, TILTED)), block(posed(0.5, TILTED), material=[RUBBER, RUBBER], of_tet=halves)

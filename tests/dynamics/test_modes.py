@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from bunraku.contracts import InputError
-from bunraku.dynamics import LinearBody, attachments, enriched, natural_modes
+from bunraku.dynamics import LinearBody, Warp, attachments, enriched, natural_modes
 from bunraku.energies import linear_stiffness, solid_mass
 from bunraku.geometry import TetMesh, tet_bar
 from bunraku.materials import SolidMaterial
+from bunraku.numerics import choose, eigenpairs
 
 BAR = tet_bar((8, 3, 3), (0.8, 0.3, 0.3))
 SOFT = SolidMaterial(young=2e4, poisson=0.35, density=500.0)
@@ -57,6 +59,22 @@ def test_they_are_the_lowest_and_rigid_ones_are_exact(fixed: list[int], rigid: i
     flat = modes.shapes.reshape(-1, modes.count)
     pulled = (given.stiffness @ flat)[free] - (np.repeat(given.mass, 3)[:, None] * flat * modes.stiffness)[free]
     assert np.abs(pulled).max() < 1e-9 * np.abs(given.stiffness).max() * np.abs(flat).max()
+
+
+def test_the_order_of_the_warps_laplacian_serves_the_stiffness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One search for an order of elimination does for both; what is not held by fixed vertices has another pattern."""
+    monkeypatch.setattr(eigenpairs, "DENSE", 0)
+    given, warp = body(WALL), Warp(BAR, solid_mass(BAR, SOFT), WALL)
+    asked: list[Any] = []
+    monkeypatch.setattr(eigenpairs, "choose", lambda **more: asked.append(more["order"]) or choose(**more))
+    order = warp.order
+    if order is None:
+        pytest.skip("the solver that is installed tells no order")
+    assert np.array_equal(np.sort(order), np.arange(BAR.point_count - len(WALL)))
+    alone, shared = natural_modes(given, 12), natural_modes(given, 12, order=order)
+    assert asked[0] is None and np.array_equal(asked[1].reshape(-1, 3)[:, 0], 3 * order)
+    assert shared.stiffness == pytest.approx(alone.stiffness, rel=1e-10)
+    assert Warp(BAR, solid_mass(BAR, SOFT)).order is None
 
 
 def test_double_modes_of_a_square_bar_come_in_pairs() -> None:

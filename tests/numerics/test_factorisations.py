@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from bunraku.contracts import Array, Factorisation, InputError, Stencil
-from bunraku.numerics import FactorisationError, Pattern, SaddleSystem, choose, installed
+from bunraku.numerics import FactorisationError, Pattern, SaddleSystem, choose, installed, order_of
 
 BACKENDS = installed()
 SINGLE = [(name, single) for name in BACKENDS for single in (False, True) if not single or name in ("mkl", "light")]
@@ -92,6 +92,29 @@ def test_positive_matrices(backend: str) -> None:
     b = np.arange(15.0)
     assert matrix @ solver.solve(b) == pytest.approx(b, abs=1e-10)
     assert solver.inertia() == (15, 0)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_order_that_is_told_is_taken_by_another(backend: str) -> None:
+    """A grid: its own order is told and fills little, that of its rows much; solvers that tell none take none."""
+    side = 20
+    line, one = sparse.csr_array(2.1 * np.eye(side) - np.eye(side, k=1)), sparse.eye_array(side)
+    half = sparse.csr_array(sparse.kron(line, one) + sparse.kron(one, line))
+    indptr, indices = half.indptr.astype(np.int64), half.indices.astype(np.int64)
+    values = np.asarray(half.data, dtype=np.float64)
+    telling = choose(backend, threads=1, positive=True, telling=True)
+    telling.analyse(indptr, indices)
+    told, filled = order_of(telling), []
+    assert (told is None) == (backend in ("qdldl", "superlu"))
+    for order in (told, np.arange(side**2)):
+        solver = choose(backend, threads=1, positive=True, order=order)
+        solver.analyse(indptr, indices)
+        solver.factor(values)
+        b = np.random.default_rng(0).normal(size=side**2)
+        x = solver.solve(b)
+        assert half @ x + half.T @ x - half.diagonal() * x == pytest.approx(b, abs=1e-10)
+        filled.append(getattr(solver, "memory", 0))
+    assert told is None or (np.array_equal(np.sort(told), np.arange(side**2)) and filled[1] > 1.2 * filled[0])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

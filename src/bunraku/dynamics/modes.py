@@ -158,13 +158,19 @@ def rigid_motions(rest: Points, mass: Vector) -> Array:
     return out
 
 
-def natural_modes(body: LinearBody, count: int, *, threads: int | None = None) -> Modes:
-    """All rigid modes of a body, then its `count` lowest elastic ones (fewer where it has fewer)."""
+def natural_modes(
+    body: LinearBody, count: int, *, threads: int | None = None, order: Integers | None = None
+) -> Modes:  # fmt: skip
+    """All rigid modes of a body, then its `count` lowest elastic ones (fewer where it has fewer).
+
+    `order` (v,) is that of elimination of vertices that are not fixed, where it is known: `Warp.order`.
+    """
     count = whole_number("modes", count)
     rigid, free = body.rigid(), np.repeat(body.loose, 3)
     known = rigid.reshape(len(free), rigid.shape[2])[free]
     inner = sparse.csr_array(body.stiffness[free][:, free])
-    found = lowest_eigenpairs(inner, np.repeat(body.mass, 3)[free], count, known=known, threads=threads)
+    each = None if order is None else (3 * order[:, None] + np.arange(3)).reshape(-1)
+    found = lowest_eigenpairs(inner, np.repeat(body.mass, 3)[free], count, known=known, threads=threads, order=each)
     shapes = np.zeros((3 * len(body.rest), found.vectors.shape[1]))
     shapes[free] = found.vectors
     whole = np.concatenate([rigid, shapes.reshape(len(body.rest), 3, -1)], axis=2)

@@ -20,7 +20,7 @@ from scipy import sparse
 from bunraku.contracts import Array, Factorisation, Integers, Points, Sparse, Vector, alike, input_error
 from bunraku.geometry import TetMesh, check_tets, tet_gradients, tet_laplacian
 from bunraku.geometry.gradients import own_points
-from bunraku.numerics import Scatter, choose, upper_triangle
+from bunraku.numerics import Scatter, choose, order_of, upper_triangle
 
 from .warp_along_kernels import fill_along
 from .warp_kernels import fill_numbers, fill_pushes, fill_rows
@@ -89,11 +89,17 @@ class Warp:
     def _factorise(self) -> None:
         laplacian = tet_laplacian(self.mesh)
         indptr, indices, values = upper_triangle(laplacian[self.free][:, self.free])
-        factor = choose(positive=True)
+        factor = choose(positive=True, telling=True)
         if len(self.free):
             factor.analyse(indptr, indices)
             factor.factor(values)
         object.__setattr__(self, "_factor", factor)
+
+    @property
+    def order(self) -> Integers | None:
+        """(v,) of elimination of vertices that are not fixed, which suits all that couples neighbours; where every part
+        has fixed ones, and the solver tells it."""
+        return None if self.means.shape[0] or not len(self.free) else order_of(self._factor)
 
     def points(self, u: Array) -> Array:
         """Where the vertices are: rest + W(u) [m]."""

@@ -13,6 +13,7 @@ from .eigenpairs import lowest_eigenpairs as lowest_eigenpairs
 from .eigenpairs import upper_triangle as upper_triangle
 from .factorisation import choose as choose
 from .factorisation import installed as installed
+from .factorisation import order_of as order_of
 from .jacobi import signed_svds as signed_svds
 from .krylov import gmres_rows as gmres_rows
 from .least_squares import SquaresSettings as SquaresSettings

@@ -47,8 +47,9 @@ class Eigenpairs:
 
 
 def lowest_eigenpairs(
-    stiffness: Sparse, mass: Vector, count: int, *, known: Array | None = None, threads: int | None = None
-) -> Eigenpairs:
+    stiffness: Sparse, mass: Vector, count: int, *, known: Array | None = None, threads: int | None = None,
+    order: Integers | None = None,
+) -> Eigenpairs:  # fmt: skip
     """The `count` lowest eigenpairs, every copy of a multiple one counted; fewer where there are not so many.
 
     Args:
@@ -57,6 +58,7 @@ def lowest_eigenpairs(
         count: how many.
         known: (N, r) M-orthonormal vectors with K φ = 0 to leave out.
         threads: of the direct solver.
+        order: (N,) of elimination, where one is known that suits (see `choose`).
     """
     size = len(mass)
     if stiffness.shape != (size, size) or not (mass > 0).all():
@@ -73,8 +75,8 @@ def lowest_eigenpairs(
         values, vectors = _all(stiffness, root, aside, count)
     else:
         with one_blas_thread():
-            found = None if size < LARGE or aside.shape[1] else _by_single(stiffness, mass, count, threads)
-            values, vectors = found or _Shifted(stiffness, mass, threads).lowest(count, aside)
+            found = None if size < LARGE or aside.shape[1] else _by_single(stiffness, mass, count, threads, order)
+            values, vectors = found or _Shifted(stiffness, mass, threads, order).lowest(count, aside)
     signs = np.where(np.random.default_rng(_SEED).normal(size=size) @ vectors < 0.0, -1.0, 1.0)
     return Eigenpairs(np.maximum(values, 0.0), signs * vectors / root[:, None])
 
@@ -87,9 +89,11 @@ def _all(stiffness: Sparse, root: Vector, aside: Array, count: int) -> tuple[Vec
     return values, vectors
 
 
-def _by_single(stiffness: Sparse, mass: Vector, count: int, threads: int | None) -> tuple[Vector, Array] | None:
+def _by_single(
+    stiffness: Sparse, mass: Vector, count: int, threads: int | None, order: Integers | None
+) -> tuple[Vector, Array] | None:
     try:
-        return lowest_by_single(stiffness, mass, count, upper_triangle(stiffness), threads)
+        return lowest_by_single(stiffness, mass, count, upper_triangle(stiffness), threads, order)
     except FactorisationError:  # too soft somewhere for its few digits
         return None
 
@@ -97,13 +101,13 @@ def _by_single(stiffness: Sparse, mass: Vector, count: int, threads: int | None)
 class _Shifted:
     """(K + sM)⁻¹ in the scaled unknowns, with one symbolic analysis for every shift."""
 
-    def __init__(self, stiffness: Sparse, mass: Vector, threads: int | None) -> None:
+    def __init__(self, stiffness: Sparse, mass: Vector, threads: int | None, order: Integers | None = None) -> None:
         self.root = np.sqrt(mass)
         self._mass = mass
         self._indptr, self._indices, self._upper = upper_triangle(stiffness)
         self._diagonal = self._indptr[:-1]
         self._shift = _SHIFT * float(np.mean(self._upper[self._diagonal] / mass))
-        self._factor: Factorisation = choose(threads=threads)
+        self._factor: Factorisation = choose(threads=threads, order=order)
         self._factor.analyse(self._indptr, self._indices)
         self._refactor(self._shift)
 

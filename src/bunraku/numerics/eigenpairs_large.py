@@ -40,23 +40,29 @@ _SEED = 20140701  # of the vectors that are begun with
 
 
 def lowest_by_single(
-    stiffness: Sparse, mass: Vector, count: int, upper: tuple[Integers, Integers, Vector], threads: int | None
+    stiffness: Sparse,
+    mass: Vector,
+    count: int,
+    upper: tuple[Integers, Integers, Vector],
+    threads: int | None,
+    order: Integers | None = None,
 ) -> tuple[Vector, Array] | None:
     """λ (count,) and M^½ φ (N, count); None where single precision does not tell enough. `upper` is the upper triangle
     of K."""
-    return _Search(_Rough(stiffness, mass, upper, threads), count).lowest()
+    return _Search(_Rough(stiffness, mass, upper, threads, order), count).lowest()
 
 
 class _Rough:
     """K, and roughly its inverse, in the scaled unknowns M^½ φ."""
 
     def __init__(
-        self, stiffness: Sparse, mass: Vector, upper: tuple[Integers, Integers, Vector], threads: int | None
-    ) -> None:
+        self, stiffness: Sparse, mass: Vector, upper: tuple[Integers, Integers, Vector], threads: int | None,
+        order: Integers | None = None,
+    ) -> None:  # fmt: skip
         indptr, indices, values = upper
         self._stiffness, self._root, self.size = stiffness, np.sqrt(mass), len(mass)
         self._typical = float(np.mean(self._root))
-        self._factor: Factorisation = choose(threads=threads, single=True, positive=True)
+        self._factor: Factorisation = choose(threads=threads, single=True, positive=True, order=order)
         self._factor.analyse(indptr, indices)
         self._factor.factor(values)
         self.noise = _NOISE * _EPS * float(np.max(values[indptr[:-1]] / mass)) / np.sqrt(self.size)

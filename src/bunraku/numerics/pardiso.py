@@ -71,7 +71,7 @@ class Pardiso:
 
     def __init__(
         self, *, threads: int = 1, threaded: bool = True, single: bool = False, positive: bool = False,
-        pivoting: bool = False,
+        pivoting: bool = False, order: Integers | None = None, telling: bool = False,
     ) -> None:  # fmt: skip
         library = _load(threaded)
         if library is None:
@@ -85,6 +85,9 @@ class Pardiso:
         self._type = _SYMMETRIC_POSITIVE if positive else _SYMMETRIC_INDEFINITE
         self._handle = np.zeros(64, dtype=np.int64)
         self._settings = self._parameters(single, pivoting and not positive)
+        self.order: Integers | None = None if self._settings[10] else order
+        """(N,) in which unknowns are eliminated, where it is told beforehand, or to be told after the analysis"""
+        self._settings[4] = 1 if self.order is not None else 2 if telling and not self._settings[10] else 0
         self._size = 0
 
     def _parameters(self, single: bool, pivoting: bool) -> Integers:
@@ -111,6 +114,10 @@ class Pardiso:
         self._values = np.ones(len(indices), dtype=self._dtype)
         self._right = np.zeros(self._size, dtype=self._dtype)
         self._left = np.zeros(self._size, dtype=self._dtype)
+        if self._settings[4] == 2:
+            self.order = np.zeros(self._size, dtype=np.int64)
+        if self.order is not None:
+            self.order = np.ascontiguousarray(self.order, dtype=np.int64)
         self._arguments = self._addresses()
         if not self._settings[12]:
             self._call(_ANALYSE)
@@ -170,7 +177,7 @@ class Pardiso:
         return (
             _address(self._handle), _number(1), _number(1), _number(self._type), ctypes.byref(self._phase),
             _number(self._size), _address(self._values), _address(self._indptr), _address(self._indices),
-            None, _number(1), _address(self._settings), _number(0),
+            None if self.order is None else _address(self.order), _number(1), _address(self._settings), _number(0),
             _address(self._right), _address(self._left), ctypes.byref(self._error),
         )  # fmt: skip
 

@@ -192,7 +192,8 @@ class Stock:
         if kept is not None:
             return Modes(np.array(kept["shapes"]), np.array(kept["stiffness"]), int(kept["rigid"]))
         body = self.linear(fixed)
-        modes = natural_modes(body, max(count - body.rigid().shape[2], 0), threads=self.threads).lowest(count)
+        elastic, order = max(count - body.rigid().shape[2], 0), self.warp(fixed)[0].order
+        modes = natural_modes(body, elastic, threads=self.threads, order=order).lowest(count)
         for vertices in keyed:
             modes = enriched(modes, attachments(body, vertices, threads=self.threads), body)
         if self.cache is not None:
