@@ -138,6 +138,21 @@ def test_a_ball_sinks_into_a_skin_and_not_through_it() -> None:
     assert inside[under, 1].max() < 0.15 - 0.01  # it goes along
 
 
+def test_a_floor_is_felt_by_the_skin_and_not_by_cells_that_reach_through_it() -> None:
+    """Dropped from 40 mm: as without the floor until they meet, then it stays above it, and comes to rest there."""
+    floor = bk.Plane(np.array([0.0, -0.04, 0.0]), np.array([0.0, 1.0, 0.0]))
+    asked: dict[str, Any] = {"duration": 0.5, "rate": 40.0, "cell": 0.1}
+    job = job_of(SMALL, contact=bk.Contact(obstacles=[floor], friction=0.0, reach=4e-3), **asked)
+    assert two_way(job).interior.lattice.rest[:, 1].min() < -0.04
+    frames = list(job.frames())
+    free = list(islice(job_of(SMALL, contact=bk.Contact(), **asked).frames(), 3))
+    for frame, alone in zip(frames, free, strict=False):
+        assert frame.points == pytest.approx(alone.points, abs=1e-9)
+    assert all(frame.report["converged"] for frame in frames)
+    lowest = [frame.points[:, 1].min() + 0.04 for frame in frames]
+    assert 0.002 < min(lowest) and lowest[-1] < 0.007 and frames[-1].points[:, 1].max() > 0.1
+
+
 @pytest.mark.slow
 def test_a_straight_block_does_not_stay_on_its_ridge() -> None:
     """Pressed by its ends, it is in balance without a wrinkle; it is not left so."""

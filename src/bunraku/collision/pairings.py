@@ -12,7 +12,7 @@ from bunraku.contracts import Flags, Integers
 from .nearby import MANY, Nearby
 from .parts import Meeting, Particular
 from .sewn import Sewn
-from .toolkit import Pairing
+from .toolkit import Pairing, inside
 
 if TYPE_CHECKING:
     from .surfaces import Surfaces
@@ -103,11 +103,13 @@ def _planes(surfaces: Surfaces, without: Flags) -> _Found:
 
 def _with_planes(surfaces: Surfaces, which: list[int], without: Flags, gap: float, friction: float | None) -> Pairing:
     planes = [(surfaces.planes[k].normal, surfaces.planes[k].point) for k in which]
-    none = np.zeros((0, 3), np.int64)
-    # Vertices without faces would feel each other as well.
+    none, count = np.zeros((0, 3), np.int64), surfaces.count
+    # Vertices without faces would feel each other as well. What is on none of the shell's faces feels no plane: nodes
+    # that a skin is embedded in may well be beyond one.
+    others = without[:count] | inside(surfaces.shell.faces, count, count)
     return Pairing(
-        surfaces.shell.rest, none, reach=surfaces.felt_within, gap=gap, movable=surfaces.count, planes=planes,
-        among_movable=False, without=without[: surfaces.count], friction=friction,
+        surfaces.shell.rest, none, reach=surfaces.felt_within, gap=gap, movable=count, planes=planes,
+        among_movable=False, without=others, friction=friction,
     )  # fmt: skip
 
 

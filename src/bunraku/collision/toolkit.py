@@ -166,7 +166,7 @@ class Rubbing:
         return self._pairing.spread(potential.gradient(self._collisions, self._mesh, way))
 
 
-def _inside(faces: Integers, count: int, movable: int) -> Flags:
+def inside(faces: Integers, count: int, movable: int) -> Flags:
     """(n,) vertices of a body that are on none of its faces: they would be felt as points of their own."""
     out = np.arange(count) < (movable if len(faces) else 0)
     out[np.asarray(faces, dtype=np.int64).reshape(-1)] = False
@@ -190,7 +190,7 @@ class Pairing:
         parts may meet, and `friction` is the coefficient of all pairs where it is not that of their vertices.
         """
         self.count, self.friction = len(rest), friction
-        without = _inside(faces, len(rest), movable) | (False if without is None else without)
+        without = inside(faces, len(rest), movable) | (False if without is None else without)
         self.taken = np.flatnonzero(~without)
         renumbered = np.cumsum(~without) - 1
         faces = np.ascontiguousarray(faces, dtype=np.int64).reshape(-1, 3)
