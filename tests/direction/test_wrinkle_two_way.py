@@ -153,6 +153,17 @@ def test_a_floor_is_felt_by_the_skin_and_not_by_cells_that_reach_through_it() ->
     assert 0.002 < min(lowest) and lowest[-1] < 0.007 and frames[-1].points[:, 1].max() > 0.1
 
 
+def test_a_handle_that_cannot_go_on_tells_of_no_force() -> None:
+    """Taken into a wall: the step is given up, and what its multipliers are is no force."""
+    end = np.flatnonzero(np.isclose(SMALL.rest[:, 0], 0.4))
+    wall = bk.Plane(np.array([0.43, 0.0, 0.0]), np.array([-1.0, 0.0, 0.0]))
+    taken = Handle(end, lambda time: SMALL.rest[end] + [min(0.6 * time, 0.06), 0.0, 0.0])
+    asked: dict[str, Any] = {"duration": 0.15, "rate": 20.0, "gravity": (0, 0, 0)}
+    frames = list(job_of(SMALL, handles=taken, contact=bk.Contact(obstacles=[wall], reach=4e-3), **asked).frames())
+    assert [bool(frame.report["converged"]) for frame in frames] == [True, False, False, False]
+    assert all(np.abs(frame.report["handle_force"]).max() == 0.0 for frame in frames)
+
+
 @pytest.mark.slow
 def test_a_straight_block_does_not_stay_on_its_ridge() -> None:
     """Pressed by its ends, it is in balance without a wrinkle; it is not left so."""

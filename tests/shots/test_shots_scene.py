@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bunraku import InputError, OutputError
+from bunraku import InputError, OutputError, Plane
 from bunraku.io import write_animation
+from bunraku.render import LOOKING
 from bunraku.shots import FrameDone, read_shot
 from bunraku.shots import scene as scene_module
 from bunraku.shots.folder import TakeFolder
 from bunraku.shots.prepare_shell import prepare_shell
 from bunraku.shots.scene import Scene, planes_of, read_scene, write_scene
+from bunraku.shots.scenery import Scenery
 
 Files = Callable[..., Path]
 FACTS = {"contact": {"gap_m": 0.001, "reach_m": 0.01}}
@@ -81,6 +83,16 @@ def test_obstacles_are_written_as_they_move_and_slanting_planes_as_squares(files
     assert scene.floor == pytest.approx(-1.0) and [one.name for one in planes_of(scene)] == ["floor", "slope"]
     told = scene.meta["contact"]
     assert (told["gap_m"], told["reach_m"], told["felt"]) == (0.001, 0.01, 1)
+
+
+def test_a_wall_that_would_hide_a_film_is_not_drawn_in_it() -> None:
+    """Films look from the right, the front and above: at a wall on the left from its free side, on the right at its
+    back. Who turns about may see both."""
+    left, right = (Plane(np.array([x, 0.0, 0.0]), np.array([-x, 0.0, 0.0]), name) for x, name in ((-1, "l"), (1, "r")))
+    points = np.eye(3)
+    seen, faces = Scenery(planes=(left, right)).around(points, LOOKING)
+    assert [one.name for one in seen] == ["l"] and len(faces) == 2
+    assert len(Scenery(planes=(left, right)).around(points)[0]) == 2
 
 
 def test_what_stands_is_written_once(files: Files, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ by side, a contact sheet, PNG, WebP and mp4. Y is up. The same input gives the s
 threads.
 """
 
+from .camera import LOOKING as LOOKING
 from .camera import Camera as Camera
 from .camera import framing as framing
 from .drawing import picture as picture

@@ -65,13 +65,17 @@ class Camera:
             return np.stack([u / depth, v / depth, depth], axis=1)
 
 
+LOOKING = (-0.5, -0.32, -1.0)
+"""where previews look: from the right, the front and a little above"""
+
+
 def framing(
     points: Iterable[Array],
     *,
     ground: float | None = None,
     up: Sequence[float] = (0.0, 1.0, 0.0),
     aspect: float = 16 / 9,
-    direction: Sequence[float] = (-0.5, -0.32, -1.0),
+    direction: Sequence[float] = LOOKING,
     field_of_view: float = 26.0,
     margin: float = 0.1,
 ) -> Camera:

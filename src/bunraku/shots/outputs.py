@@ -14,7 +14,7 @@ import numpy as np
 from bunraku.contracts import BunrakuError, InputError, OutputError, Vector
 from bunraku.direction import Frame
 from bunraku.io import write_json, write_text
-from bunraku.render import moments, write_png
+from bunraku.render import LOOKING, moments, write_png
 
 from .animations import agree, animation_files, as_kept, prim_of, read_back, write_animation_file
 from .contact_sentences import kept_off_regions
@@ -140,7 +140,7 @@ class Outputs:
         p, cache = self.prepared, self.take.cache()
         numbers = p.numbers[p.preroll : done]
         scenery = Scenery(p.contact.obstacles, p.contact.planes, p.ground)
-        obstacles, faces = scenery.around(p.guide.points[p.preroll])
+        obstacles, faces = scenery.around(p.guide.points[p.preroll], LOOKING)
 
         def pair(k: int) -> Pair:
             frame = kept(cache, p.preroll + k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,10 +29,15 @@ class Scenery:
         known = [] if self.ground is None else [self.ground]
         return max([*known, *(float(one.point[1]) for one in self.planes if _level(one))], default=None)
 
-    def around(self, points: Points) -> tuple[tuple[Obstacle, ...], Faces]:
-        """All obstacles, slanting planes as squares below the points (n, 3), and their faces."""
+    def around(
+        self, points: Points, looking: Sequence[float] | None = None
+    ) -> tuple[tuple[Obstacle, ...], Faces]:  # fmt: skip
+        """All obstacles, slanting planes as squares below the points (n, 3), and their faces. Planes that who is
+        `looking` somewhere (3,) would see from behind are left out: they hide what is before them."""
         centre, reach = points.mean(axis=0), float(np.ptp(points, axis=0).max())
-        squares = [_square(one, centre, reach) for one in self.planes if not _level(one)]
+        slanting = [one for one in self.planes if not _level(one)]
+        seen = [one for one in slanting if looking is None or one.normal @ np.asarray(looking) <= 0.0]
+        squares = [_square(one, centre, reach) for one in seen]
         whole = (*self.obstacles, *squares)
         starts = np.cumsum([0, *(one.mesh.point_count for one in whole)])
         faces = [one.mesh.faces + start for one, start in zip(whole, starts, strict=False)]

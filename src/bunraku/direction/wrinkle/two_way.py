@@ -160,11 +160,12 @@ class TwoWay:
 
     def pulls(self, steps: Sequence[Solution[State]]) -> dict[str, Array]:
         """`handle_force` (h, 3) [N] with which each handle held the skin in the last step, where the skin is what they
-        hold; zero where there was none. Averages come first in the conditions, then each vertex."""
+        hold; zero where there was none, or it did not converge: what presses a handle that cannot go on then has any
+        size. Averages come first in the conditions, then each vertex."""
         if not self.holds_skin:
             return {}
         held = self.interior.held
-        if not steps:
+        if not steps or not steps[-1].stats["converged"]:
             return {"handle_force": np.zeros((len(held.handles), 3))}
         pressing = np.asarray(steps[-1].stats["multipliers"])[3 * self.averages.shape[0] :]
         return {"handle_force": -held.summed(pressing.reshape(-1, 3))}
