@@ -182,6 +182,16 @@ def test_what_may_not_be_meant_is_said() -> None:
     assert "only 2 times as stiff" in first and "they come out too long" in second
 
 
+def test_what_a_lattice_does_not_see_of_a_body_is_said_in_its_facts() -> None:
+    """Cells smaller than an edge; two blocks that go through each other."""
+    twice = bk.TriMesh(
+        np.vstack([SMALL.rest, SMALL.rest + [0.1, 0.05, 0.03]]), np.vstack([SMALL.faces, SMALL.faces + len(SMALL.rest)])
+    )
+    told = wrinkling_job(twice, skin=SKIN, interior=FOAM, cell=0.045, threads=1).facts["warnings"]
+    assert any("cells of 0.045 m are smaller than the surface's edges of 0.05 m" in one for one in told)
+    assert any("where the surface encloses 0.018 m³: the surface goes through itself" in one for one in told)
+
+
 def test_badly_shaped_triangles_are_told_of_with_what_mends_them() -> None:
     """What they do to a skin: `test_slivers_let_a_skin_buckle_late`."""
     drawn_out = bk.TriMesh(SMALL.rest @ np.diag([8.0, 1.0, 1.0]), SMALL.faces)

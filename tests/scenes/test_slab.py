@@ -132,6 +132,8 @@ def test_slabs_that_tell_nothing_are_refused(tmp_path: Path) -> None:
         Slab(SkinOnSoft(1e-6, 1e7, 1e5))
     with pytest.raises(InputError, match="so soft that it would have to be pressed too far"):
         Slab(SkinOnSoft(1e-3, 1e5, 1e5))
+    with pytest.raises(InputError, match="so thick that not one wave fits into the slab"):
+        list(run(thickness=0.1, ratio=1e5))
     with pytest.raises(InputError, match="not a USD file"):
         list(run(out=tmp_path / "slab.obj"))
     with pytest.raises(InputError, match="pressed must be a number"):

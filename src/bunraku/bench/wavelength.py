@@ -85,7 +85,14 @@ def _slab(thickness: float, ratio: float, poisson: float, per_wave: float, threa
         raise input_error(
             "ratio must be a number", where="--ratio", got=repr(ratio), allowed=f"above 0, up to {_STIFFEST:g}"
         )
-    return Slab(SkinOnSoft(thickness, ratio * _UNDER, _UNDER, poisson, poisson), per_wave=per_wave, threads=threads)
+    slab = Slab(SkinOnSoft(thickness, ratio * _UNDER, _UNDER, poisson, poisson), per_wave=per_wave, threads=threads)
+    if slab.waves < 1.0:
+        raise input_error(
+            "the skin is so thick that not one wave fits into the slab",
+            got=f"waves of {slab.layers.wavelength:.3g} m in {slab.length:g} m",
+            allowed=f"up to {slab.length:g} m; four and more tell something", remedy="a thinner or softer skin",
+        )  # fmt: skip
+    return slab
 
 
 def _unfinished(found: Pressed) -> str:

@@ -70,6 +70,8 @@ class Lattice:
     """samples inside the surface, of 512 to a cell, that belong to parts too small to be elements"""
     pieces: Pieces = field(repr=False)
     """what each sample belongs to; a piece is an element"""
+    doubts: tuple[str, ...] = ()
+    """sentences: what may not be meant"""
 
     @property
     def point_count(self) -> int:
@@ -171,17 +173,21 @@ def lattice_around(mesh: TriMesh, cell: float, *, degree: int = 2) -> Lattice:
     outward = found.outward(p, normals, faces)
     own_way = np.sum(outward * normals, axis=1) >= 0.0  # a part may be inside out
     enclosed = signed_volume(mesh.rest, np.where(own_way[faces[:, :1]], faces, faces[:, ::-1]))
-    volumes = shares * cell**3 * _missed(float(shares.sum()) * cell**3, enclosed)
+    sampled = float(shares.sum()) * cell**3
+    alike = abs(enclosed / sampled - 1.0) <= _SAME_VOLUME
+    volumes = shares * cell**3 * (enclosed / sampled if alike else 1.0)  # what samples miss is made up for
     elements, places = found.nodes(degree)
     rest = low + cell * (places + first_node(degree))
     owners = found.of_points(p, outward)
     t = p / SAMPLES - found.cells[owners]
     least = np.where(shares.sum(axis=1) < _FULL, LEAST_FILL * cell**3, 0.0)
+    doubts = [*_too_fine(mesh, cell), *([] if alike else [_unlike(sampled, enclosed)]), *_unseen(cell, found, t)]
     out = Lattice(
         mesh, float(cell), degree, rest, elements, low + cell * found.cells, boxes, volumes, least,
         embedding_matrix(elements[owners], element_weights(t, degree), len(rest)), owners, found.dropped, found,
+        tuple(doubts),
     )  # fmt: skip
-    _say(out, found, t)
+    _say(out)
     return out
 
 
@@ -238,41 +244,45 @@ def _cells(mesh: TriMesh, cell: float) -> Integers:
             "the body", allowed=f"up to {MOST_CELLS:,}",
             remedy=f"cells from {1.05 * cell * (count / MOST_CELLS) ** (1 / 3):.2g} m on",
         )  # fmt: skip
-    sides = mesh.rest[edges(mesh.faces).vertices]
-    median = float(np.median(np.linalg.norm(sides[:, 1] - sides[:, 0], axis=1)))
-    if cell < median:
-        _log.warning(
-            "cells of %.3g m are smaller than the surface's edges (%.3g m): the interior is finer than the skin, "
-            "which is meant the other way round", cell, median,
-        )  # fmt: skip
     return shape
 
 
-def _missed(sampled: float, volume: float) -> float:
-    """What makes up for the volume that samples miss or find too much; nothing where they differ too much."""
-    factor = volume / sampled
-    if abs(factor - 1.0) <= _SAME_VOLUME:
-        return factor
-    _log.warning(
-        "the lattice sees %.3g m³ where the surface encloses %.3g m³: the surface goes through itself, or parts are "
-        "thinner than an eighth of a cell", sampled, volume,
-    )  # fmt: skip
-    return 1.0
+def _too_fine(mesh: TriMesh, cell: float) -> list[str]:
+    sides = mesh.rest[edges(mesh.faces).vertices]
+    median = float(np.median(np.linalg.norm(sides[:, 1] - sides[:, 0], axis=1)))
+    if cell >= median:
+        return []
+    return [
+        f"cells of {cell:.3g} m are smaller than the surface's edges of {median:.3g} m, which show nothing of what is "
+        "finer: larger ones would take less time"
+    ]
 
 
-def _say(lattice: Lattice, pieces: Pieces, t: Array) -> None:
-    """What the artist should know."""
-    beyond = np.maximum(np.maximum(-t, t - 1.0), 0.0).max(axis=1)
-    far = int((beyond > 2.0 / SAMPLES).sum())
+def _unlike(sampled: float, volume: float) -> str:
+    return (
+        f"the lattice sees {sampled:.3g} m³ where the surface encloses {volume:.3g} m³: the surface goes through "
+        "itself, or parts are thinner than an eighth of a cell"
+    )
+
+
+def _unseen(cell: float, pieces: Pieces, t: Array) -> list[str]:
+    """What of the body the samples have missed; vertices are at t (n, 3) in their cells."""
+    out, beyond = [], np.maximum(np.maximum(-t, t - 1.0), 0.0).max(axis=1)
     if pieces.dropped:
-        _log.warning(
-            "parts of %d samples (of %d to a cell) are too small to be elements", pieces.dropped, SAMPLES**3
-        )  # fmt: skip
+        out.append(f"parts of {pieces.dropped} samples (of {SAMPLES**3} to a cell) are too small to be elements")
+    far = int((beyond > 2.0 / SAMPLES).sum())
     if far:
-        _log.warning(
-            "%d vertices are on parts too thin for the lattice to see; they go along with what is nearest, up to "
-            "%.2g m away", far, float(beyond.max()) * lattice.cell,
-        )  # fmt: skip
+        out.append(
+            f"{far} vertices are on parts too thin for the lattice to see; they go along with what is nearest, up to "
+            f"{float(beyond.max()) * cell:.2g} m away"
+        )
+    return out
+
+
+def _say(lattice: Lattice) -> None:
+    """What the artist should know."""
+    for one in lattice.doubts:
+        _log.warning("%s", one)
     _log.info(
         "a lattice of %d elements (%d share their cell) and %d nodes; the emptiest cell is %.2g full, %d nodes reach "
         "less of the body than of what fills cells everywhere",

@@ -84,7 +84,6 @@ class SkinReport:
         own["by_nodes"] = isinstance(stepper, Wrinkling) or not stepper.holds_skin
         if own["by_nodes"] and isinstance(stepper.interior, LatticeInterior):
             close = close_handles(stepper.interior.lattice, handles, names)
-        own["warnings"] = [*own["warnings"], *_small_cells(own)]
         weight = float(lumped_mass(self.shell, stepper.skin.areal_mass).sum())
         return own | {
             "regions": len(handles), "averages": averages, "faces": len(self.shell.faces),
@@ -92,17 +91,6 @@ class SkinReport:
             "mass": weight + interior.density * own.get("volume", 0.0),
             "thickness": skin.thickness, "young": skin.young, "muscles": list(muscles),
         }  # fmt: skip
-
-
-def _small_cells(facts: Mapping[str, Any]) -> list[str]:
-    """A sentence where cells are finer than what they carry."""
-    edge = float(facts["wavelength"]) / float(facts["edges_a_wave"])
-    if "cell" not in facts or facts["cell"] >= edge:
-        return []
-    return [
-        f"cells of {facts['cell']:.3g} m are smaller than the surface's edges of {edge:.3g} m, which show nothing of "
-        "what is finer: larger ones would take less time"
-    ]
 
 
 def compressions(x: Points, faces: Faces, gradients: Array) -> Array:

@@ -136,6 +136,8 @@ def wrinkling_job(
     on_it = _skin(given, layers, outside[0].areal_mass / outside[0].thickness, blend, spacing, knobs)
     under = interior_of(Given(body, inside, cell, *moved, degree), knobs, lumped_mass(given, on_it.areal_mass))
     wrinkled = _wrinkled(under, on_it, knobs, as_contact(contact))
+    if isinstance(under, LatticeInterior):
+        warnings += under.lattice.doubts  # which has told them itself
     facts = {
         "vertices": given.point_count, "size": given.size, "wavelength": layers.wavelength,
         "onset": min(one.onset for one in each), "edges_a_wave": layers.wavelength / median_edge(given),
