@@ -180,8 +180,7 @@ def run(rows: Sequence[Printed] = ROWS, threads: int | None = None) -> Iterator[
     """The table, a row at a time."""
     yield machine(threads)
     yield (
-        f"seconds of processor time a frame, of all threads, medians of {FRAMES - FLAT} beyond the onset, and an "
-        "iteration; printed ones of an iteration"
+        f"seconds a frame, medians of {FRAMES - FLAT} beyond the onset, and an iteration; printed ones of an iteration"
     )
     yield (
         "body   h mm  ratio  λ mm  edges/λ unknowns |lattice  printed| ours  its  fac. averages set-up  iter. | "
