@@ -157,16 +157,26 @@ def _add(vectors, scale, rows, out):
 @numba.njit(cache=True, parallel=True, error_model="numpy")
 def _blocks(weights, normals, along, across, out):
     for k in numba.prange(len(out)):
-        n, stiff, slide = normals[k], along[k], across[k]
+        _block(weights[k], normals[k], along[k], across[k], out[k])
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _block(weights, n, along, across, out):
+    """Row by row, as they lie in memory: there may be a hundred megabytes of them."""
+    stiff = along - across
+    for a in range(3):
+        of_x, of_y, of_z = n[a] * n[0] * stiff, n[a] * n[1] * stiff, n[a] * n[2] * stiff
+        if a == 0:
+            of_x += across
+        elif a == 1:
+            of_y += across
+        else:
+            of_z += across
         for i in range(4):
+            row = out[3 * i + a]
             for j in range(4):
-                both = weights[k, i] * weights[k, j]
-                for a in range(3):
-                    for b in range(3):
-                        value = n[a] * n[b] * (stiff - slide)
-                        if a == b:
-                            value += slide
-                        out[k, 3 * i + a, 3 * j + b] = both * value
+                both = weights[i] * weights[j]
+                row[3 * j], row[3 * j + 1], row[3 * j + 2] = both * of_x, both * of_y, both * of_z
 
 
 @numba.njit(cache=True, parallel=True, error_model="numpy")

@@ -87,6 +87,7 @@ class Touch:
     """surfaces around seams that are open, and how many points they take"""
     _held: Held = field(default_factory=Held.none, repr=False)
     _places: deque[_Place] = field(default_factory=lambda: deque(maxlen=_RECENT), repr=False)
+    _blocks: Array = field(default_factory=lambda: np.empty((0, 12, 12)), repr=False)
     _lagged: list[tuple[Gaps, Vector, Vector | float, Rubbing]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -216,14 +217,14 @@ class Touch:
         return out
 
     def blocks(self, x: Points) -> tuple[Integers, Array]:
-        """(m, 4) corners on the shell, −1 elsewhere, and (m, 12, 12) positive semi-definite blocks [N/m]."""
+        """(m, 4) corners on the shell, −1 elsewhere, and (m, 12, 12) positive semi-definite blocks [N/m], which last
+        until they are asked for again."""
         place, way = self._at(x, 0.0), self._way(self._points(x, 0.0))
         pressed = list(zip(self._gaps(place), self._presses(place), strict=True))
         rubbed = self._rubbings()
         corners = [gaps.corners for gaps, *_ in (*pressed, *rubbed)]
         whole = np.concatenate([*corners, self._held.corners, self.slowed.corners])
-        # Hundreds of megabytes where layers lie on each other: filled where they stay.
-        blocks, done = np.empty((len(whole), 12, 12)), 0
+        blocks, done = self._room_for(len(whole)), 0
         for gaps, (force, stiff) in pressed:
             out = blocks[done : done + len(stiff)]
             gaps.blocks(stiff, None, out)
@@ -236,6 +237,13 @@ class Touch:
         blocks[done : done + len(self._held)] = self._held.blocks(self._grip)
         blocks[done + len(self._held) :] = self.slowed.blocks(self._own)
         return np.where(whole < self.surfaces.count, whole, -1), blocks
+
+    def _room_for(self, count: int) -> Array:
+        """(count, 12, 12) to be filled. Hundreds of megabytes where layers lie on each other: memory that is new takes
+        longer to be given than to be filled."""
+        if len(self._blocks) < count:
+            self._blocks = np.empty((count + count // 4, 12, 12))
+        return self._blocks[:count]
 
     def likely(self, x: Points) -> Integers:
         """(p, 2) pairs of vertices of the shell that are within twice the reach, or rub."""

@@ -203,27 +203,29 @@ class Pattern:
         return int(_add_blocks(self.indptr, self.indices, corners, blocks, values))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _add_blocks(indptr, indices, corners, blocks, values):
-    outside = 0
+    outside, order = 0, corners.shape[1]
     for m in range(len(corners)):
-        for i in range(corners.shape[1]):
-            for j in range(corners.shape[1]):
-                first, second = 3 * corners[m, i], 3 * corners[m, j]
+        for i in range(order):
+            first = corners[m, i]
+            for j in range(order):
+                second = corners[m, j]
                 if first < 0 or second < first:
                     continue
-                block = blocks[m, 3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
-                if _has_room(indptr, indices, first, second):
-                    _add(indptr, indices, first, second, block, 1.0, values)
-                else:
-                    outside += 1
-                    sign = 1.0 if block[0, 0] + block[1, 1] + block[2, 2] > 0.0 else -1.0
-                    _add(indptr, indices, first, first, block, sign, values)
-                    _add(indptr, indices, second, second, block, sign, values)
+                found = _room(indptr, indices, 3 * first, 3 * second)
+                if found >= 0:
+                    _add(indptr, indices, first, second, found, blocks[m], 3 * i, 3 * j, 1.0, values)
+                    continue
+                outside += 1
+                trace = blocks[m, 3 * i, 3 * j] + blocks[m, 3 * i + 1, 3 * j + 1] + blocks[m, 3 * i + 2, 3 * j + 2]
+                sign = 1.0 if trace > 0.0 else -1.0
+                _add(indptr, indices, first, first, indptr[3 * first], blocks[m], 3 * i, 3 * j, sign, values)
+                _add(indptr, indices, second, second, indptr[3 * second], blocks[m], 3 * i, 3 * j, sign, values)
     return outside
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _begin(indptr, indices, row, column):
     """Where the entries of a row from a column on begin."""
     low, high = indptr[row], indptr[row + 1]
@@ -236,21 +238,28 @@ def _begin(indptr, indices, row, column):
     return low
 
 
-@numba.njit(cache=True)
-def _has_room(indptr, indices, first, second):
-    """Whether there are entries for all of the 3 × 3 block between two points: for whole blocks, or as a mass has them,
-    coordinate by coordinate, which the first row tells."""
+@numba.njit(cache=True, error_model="numpy")
+def _room(indptr, indices, first, second):
+    """Where the entries of the first row of the 3 × 3 block between two points begin, negative if there are none for
+    all of it: for whole blocks, or as a mass has them, coordinate by coordinate, which the first row tells."""
     found = _begin(indptr, indices, first, second)
-    return found + 2 < indptr[first + 1] and indices[found] == second and indices[found + 2] == second + 2
+    there = found + 2 < indptr[first + 1] and indices[found] == second and indices[found + 2] == second + 2
+    return found if there else -1
 
 
-@numba.njit(cache=True)
-def _add(indptr, indices, first, second, block, factor, values):
+@numba.njit(cache=True, error_model="numpy")
+def _add(indptr, indices, first, second, found, block, i, j, factor, values):
+    """Of a `block` the part from row i and column j on, to the one between two points, whose first row begins at
+    `found`."""
+    before = found - indptr[3 * first]
     for a in range(3):
-        skip = a if first == second else 0
-        found = _begin(indptr, indices, first + a, second + skip)
+        skip, row = (a if first == second else 0), 3 * first + a
+        # The rows of a point have the same columns, each one fewer before the diagonal: nearly always.
+        place = indptr[row] + before - (0 if first == second else a)
+        if not (place < indptr[row + 1] and place >= indptr[row] and indices[place] == 3 * second + skip):
+            place = _begin(indptr, indices, row, 3 * second + skip)
         for b in range(skip, 3):
-            values[found + b - skip] += factor * block[a, b]
+            values[place + b - skip] += factor * block[i + a, j + b]
 
 
 def distinct(keys: Integers) -> Integers:
