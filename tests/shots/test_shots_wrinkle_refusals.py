@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from soft_bar import BAR, FOAM, LEFT, PUSH, RIGHT, SKIN, bar, wrinkled, write_ba
 
 from bunraku import InputError, TriMesh
 from bunraku.cli import main
-from bunraku.geometry import face_areas
+from bunraku.geometry import Attribute, Scope, Surface, face_areas
 from bunraku.io import write_mesh
 from bunraku.materials import SkinOnSoft
 from bunraku.shots import read_shot
@@ -186,6 +187,37 @@ def test_a_region_may_have_a_skin_of_its_own(folder: Path) -> None:
     assert facts["mass"] == pytest.approx(1000.0 * areas @ mixed + 60.0 * 0.4 * 0.15**2, rel=1e-3)
     (again,) = read_shot(result.folder / "shot.toml").wrinkles.values()
     assert again.regions["right"].skin is not None and again.regions["right"].skin.values == {"thickness": 12e-3}
+
+
+def brushed(folder: Path, weights: np.ndarray[Any, Any]) -> dict[str, Any]:
+    """The table of a bar whose file has a thick skin painted on it with weights."""
+    surface = replace(Surface.of(BAR), attributes=(Attribute("thick", Scope.POINT, weights.astype(np.float32)),))
+    write_mesh(folder / "brushed.usdc", surface)
+    thick = {"painted": "thick", "skin": {"thickness": 12e-3}}
+    return {"surface": {"file": "brushed.usdc"}, "regions": {**ENDS, "thick": thick}, "wavelength": None}
+
+
+def test_a_skin_that_is_brushed_on_goes_over_as_it_is_painted(folder: Path) -> None:
+    """Twice as thick on the right, a little more on every vertex on the way there; not as thick from a half on."""
+    share = BAR.rest[:, 0] / 0.4
+    found = prepare_wrinkle(wrinkled(folder, **brushed(folder, share))).blend
+    assert found is not None
+    assert found.weights[:, 1] == pytest.approx(share[BAR.faces].mean(axis=1), abs=1e-6)
+    thickness = found.at(0.0).thickness
+    assert thickness == pytest.approx(6e-3 * 2.0 ** share[BAR.faces].mean(axis=1), rel=1e-5)
+    with pytest.raises(InputError, match=r"regions.thick.painted: a skin that is painted has weights \(got '0 to 2'"):
+        prepare_wrinkle(wrinkled(folder, **brushed(folder, 2.0 * share)))
+
+
+def test_two_skins_that_are_brushed_on_may_share_vertices_up_to_all_of_them(folder: Path) -> None:
+    table = brushed(folder, BAR.rest[:, 0] / 0.4)
+    own = {"skin": {"thickness": 3e-3}, "vertices": LEFT.tolist()}
+    found = prepare_wrinkle(wrinkled(folder, **{**table, "regions": {**table["regions"], "thin": own}})).blend
+    assert found is not None and len(found.materials) == 3
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1.0, atol=1e-12)
+    own["vertices"] = RIGHT.tolist()
+    with pytest.raises(InputError, match="vertices lie in two regions with skins of their own"):
+        prepare_wrinkle(wrinkled(folder, **{**table, "regions": {**table["regions"], "thin": own}}))
 
 
 def test_waves_below_two_edges_are_warned_of_and_run(folder: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.contracts import Integers, input_error
+from bunraku.contracts import Integers, Vector, input_error
 from bunraku.geometry import Scope, Surface
 
 _IN = 0.5
 """of a painted weight, from 0 to 1, above which a point or polygon is in the part"""
+_ROUNDED = 1e-6
+"""by which weights in single precision may be beyond 0 and 1"""
 
 
 def painted_points(surface: Surface, name: str) -> Integers:
@@ -34,6 +36,23 @@ def painted_points(surface: Surface, name: str) -> Integers:
     if not len(found):
         raise input_error("nothing is in the part", got=name, allowed=f"weights above {_IN:g} somewhere")
     return found
+
+
+def painted_shares(surface: Surface, name: str) -> Vector | None:
+    """(p,) by how much points of a surface are in a part that is painted with weights from 0 to 1, brushed softly say;
+    None of any other part, whose points are in it or not."""
+    attribute = surface.attribute(name)
+    if attribute is None or attribute.scope is not Scope.POINT or any(one.name == name for one in surface.subsets):
+        return None
+    values = np.asarray(attribute.flat())
+    if values.dtype.kind != "f" or values.ndim != 1:
+        return None
+    shares = values.astype(np.float64)
+    if not ((shares >= -_ROUNDED) & (shares <= 1.0 + _ROUNDED)).all():
+        raise input_error(
+            "a skin that is painted has weights", got=f"{shares.min():.3g} to {shares.max():.3g}", allowed="0 to 1"
+        )
+    return np.clip(shares, 0.0, 1.0)
 
 
 def _points_of(surface: Surface, polygons: Integers) -> Integers:

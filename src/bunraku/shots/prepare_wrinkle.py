@@ -205,7 +205,7 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
     shell = clip.mesh.with_rest(clip.mesh.rest - origin)
     first = float(numbers[0])
     regions = read_regions(read, place)
-    blend = read_blend(table, material, shell, regions, place)
+    blend = read_blend(read, material, shell, regions, place)
     handles = read_handles(read, shell, regions, clip.rate, first, shot.output.folder, origin, place)
     muscles = read_muscles(table.muscles, clip.rate, first, shot.output.folder, origin, place.at("muscles"))
     inputs = skin_inputs(read, shot.output.folder, place)

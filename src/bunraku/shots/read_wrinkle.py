@@ -22,11 +22,16 @@ from .filling import read_surface, tried
 from .findings import Place
 from .inputs import InputFile, read_guide, source_inputs
 from .labels import labels_inputs, marked
+from .painted import painted_shares
 from .read_muscles import muscle_inputs
 from .retime import retimed
 from .shot import Shot
 from .told_way import told_way, way_inputs
-from .wrinkle_spec import HandleKey, HandleTable, WrinkleObject
+from .wrinkle_spec import HandleKey, HandleTable, SkinRegion, WrinkleObject
+
+_PAINTED = "painted"
+_ROUNDED = 1e-6
+"""by which weights in single precision may come to more than 1"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,26 +84,43 @@ def read_regions(read: ReadSkin, place: Place) -> dict[str, Integers]:
 
 
 def read_blend(
-    table: WrinkleObject, base: ShellMaterial, shell: TriMesh, found: Mapping[str, Integers], place: Place
+    read: ReadSkin, base: ShellMaterial, shell: TriMesh, found: Mapping[str, Integers], place: Place
 ) -> MaterialBlend | None:  # fmt: skip
-    """The skins of regions that have one of their own in the `base`, blended over a face about each; None where no
-    region has. What does not fit is told to `place`."""
+    """The skins of regions that have one of their own in the `base`: blended as they are painted where that is by
+    weights, else over a face about each; None where no region has. What does not fit is told to `place`."""
     materials, columns, regions = [base], [], place.at("regions")
-    for name, region in table.regions.items():
+    for name, region in read.table.regions.items():
         if region.skin is not None:
             own = tried(lambda spec=region.skin: spec.over(base), regions.at(name).at("skin"))
-            materials += [] if own is None else [own]
-            columns.append(np.isin(np.arange(shell.point_count), found[name]))
-    if not columns:
+            shares = tried(lambda one=region, name=name: _shares(read, one, found[name]), regions.at(name).at(_PAINTED))
+            if own is not None and shares is not None:
+                materials.append(own)
+                columns.append(shares)
+    wanted = sum(one.skin is not None for one in read.table.regions.values())
+    if not wanted or len(columns) < wanted:
         return None
-    claimed = np.stack(columns, axis=1).astype(np.float64)
-    twice = np.flatnonzero(claimed.sum(axis=1) > 1.0)
+    claimed = np.stack(columns, axis=1)
+    twice = np.flatnonzero(claimed.sum(axis=1) > 1.0 + _ROUNDED)
     if len(twice):
-        regions.refuse("vertices lie in two regions with skins of their own", got=first_few(twice))
-    if len(twice) or len(materials) <= len(columns):
+        regions.refuse(
+            "vertices lie in two regions with skins of their own", got=first_few(twice), allowed="weights of 1 in all"
+        )
         return None
-    weights = np.column_stack([claimed.sum(axis=1) == 0.0, claimed])
-    return MaterialBlend.by_vertex(materials, weights, shell.faces)
+    weights = np.column_stack([np.maximum(1.0 - claimed.sum(axis=1), 0.0), claimed])
+    return MaterialBlend.by_vertex(materials, weights / weights.sum(axis=1, keepdims=True), shell.faces)
+
+
+def _shares(read: ReadSkin, region: SkinRegion, inside: Integers) -> Vector:
+    """(n,) by how much vertices of the mesh are in a region: as it is painted with weights on the body's own file, else
+    those `inside` wholly. Points that are one vertex have the largest of their weights."""
+    rows = read.going.vertex_of_point
+    out: Vector = np.zeros(int(rows.max()) + 1)
+    painted = None if region.painted is None else painted_shares(read.going.surface, region.painted)
+    if painted is None:
+        out[inside] = 1.0
+    else:
+        np.maximum.at(out, rows[rows >= 0], painted[rows >= 0])
+    return out
 
 
 def read_handles(

@@ -80,8 +80,9 @@ class SkinRegion:
     vertices: tuple[int, ...] | None = key(VERTICES, "the region's points", None)
     painted: str | None = key(PAINTED, PAINTED_DOC, None)
     skin: SkinSpec | None = key(
-        SkinKind(), "what its skin is made of, where it differs: what is not said is as everywhere", None
-    )
+        SkinKind(), "what its skin is made of, where it differs: what is not said is as everywhere; of what is painted "
+        "with weights from 0 to 1, by as much", None,
+    )  # fmt: skip
 
     def check(self, given: Mapping[str, Any], place: Place) -> None:
         """Numbers or a name."""
