@@ -142,6 +142,8 @@ QUADS = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
          Severity.HARMLESS, 1, "not flat"),
         (polygons(QUADS - [[0, 0, 0], [0, 0, 0], [0.7, 0.7, 0], [0, 0, 0]], [[0, 1, 2, 3]]), Kind.CONCAVE,
          Severity.HANDLED, 1, "not convex"),
+        (of_triangles(grid(8, 8)[0] * [8, 1, 1], grid(8, 8)[1]), Kind.DRAWN_OUT, Severity.CARE, 128,
+         "100% of all. They bend too hard one way: wrinkles come late, too short, or along them.remesh; with edges of"),
         (of_triangles(grid(40, 2)[0] ** [4, 1, 1] * [1e-3, 1e-2, 1], grid(40, 2)[1]), Kind.UNEVEN, Severity.CARE, None,
          "differ by a factor"),
     ],

@@ -121,6 +121,9 @@ def check_physical(mesh: TriMesh, name: str = "mesh") -> None:
 
 
 THINNEST_FACE = 1e-5  # area over longest edge²; a plate's compliance grows as its fourth power
+DRAWN_OUT, MOST_DRAWN_OUT = 0.1, 0.05
+"""area over longest edge² of a triangle five times as long as high, which bends too hard or sidewise; the share of such
+from which on they are spoken of"""
 SMALLEST_SIZE, LARGEST_COORDINATE = 1e-6, 1e7  # [m]: a thousandth of a millimetre; the Earth's radius
 
 

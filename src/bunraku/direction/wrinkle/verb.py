@@ -14,7 +14,7 @@ from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
 from bunraku.geometry import TriMesh, check_physical, lumped_mass
-from bunraku.geometry.topology import thinness
+from bunraku.geometry.topology import DRAWN_OUT, MOST_DRAWN_OUT, thinness
 from bunraku.materials import MaterialBlend, ShellMaterial, SkinOnSoft, SolidMaterial, as_material, as_solid
 from bunraku.motion import Animation, CurveLike, Growth
 from bunraku.numerics import use_threads
@@ -36,9 +36,6 @@ _RESOLVED, _GOOD = 2.0, 8.0
 """edges to a wave below which there is none, and from which on it is right"""
 _MOST_POINTS = 200_000_000
 """of all frames together"""
-_SLIVER, _SLIVERS = 0.1, 0.05
-"""area over longest edge² of a triangle five times as long as high, which bends too hard or sidewise; the share of such
-from which on they are spoken of"""
 _STIFFER = 10.0
 """times as stiff as the interior from which on a skin wrinkles before it is crushed: the onset is then below 12 %"""
 
@@ -303,8 +300,8 @@ def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
             f"waves of {layers.wavelength:.3g} m have {layers.wavelength / edge:.2g} edges of the mesh: {none}; "
             f"edges of {shown:.2g} m would show them ({_remeshed(shown)})"
         )
-    slivers = float(np.mean(thinness(mesh.rest, mesh.faces) < _SLIVER))
-    if slivers > _SLIVERS:
+    slivers = float(np.mean(thinness(mesh.rest, mesh.faces) < DRAWN_OUT))
+    if slivers > MOST_DRAWN_OUT:
         out.append(
             f"{slivers:.0%} of the skin's triangles are more than five times as long as high, and such a skin bends "
             f"wrongly: waves come late, or are too short; {_remeshed(min(edge, shown))} makes even ones"

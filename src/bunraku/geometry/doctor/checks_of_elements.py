@@ -8,12 +8,23 @@ import numpy as np
 
 from bunraku.contracts import many
 from bunraku.geometry.connectivity import collapsed
-from bunraku.geometry.topology import LARGEST_COORDINATE, SMALLEST_SIZE, THINNEST_FACE, repeated_faces
+from bunraku.geometry.topology import (
+    DRAWN_OUT,
+    LARGEST_COORDINATE,
+    MOST_DRAWN_OUT,
+    SMALLEST_SIZE,
+    THINNEST_FACE,
+    repeated_faces,
+)
+from bunraku.geometry.trimesh import face_areas
 
 from .findings import Finding, Kind, Severity, report
 from .patient import Patient
 from .polygon_shapes import polygon_shapes
 from .slivers import THIN_FACE
+
+_EQUAL_SIDES = 0.433
+"""area over edge² of a triangle with equal sides"""
 
 
 def _not_finite(patient: Patient) -> Iterator[Finding]:
@@ -114,6 +125,21 @@ def _thin(patient: Patient) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _drawn_out(patient: Patient) -> Iterator[Finding]:
+    """Faces that are no slivers, but so many of them that shells and skins bend wrongly."""
+    long = (patient.thin > THIN_FACE) & (patient.thin < DRAWN_OUT)
+    count = int(long.sum())
+    if count > MOST_DRAWN_OUT * len(long):
+        even = patient.scale * np.sqrt(face_areas(patient.x, patient.raw).sum() / (_EQUAL_SIDES * len(long)))
+        yield report(
+            Kind.DRAWN_OUT, Severity.CARE, count,
+            f"{many(count, 'face is', 'faces are')} more than five times longer than high, {count / len(long):.0%} of "
+            "all. They bend too hard one way: wrinkles come late, too short, or along them.",
+            f"remesh; with edges of {even:.2g} m there would be about as many faces.", "polygons",
+            np.unique(patient.raw_polygons[long]), even=float(even),
+        )  # fmt: skip
+
+
 def _repeated(patient: Patient) -> Iterator[Finding]:
     again = patient.repeated
     count = int(again.sum())
@@ -151,5 +177,5 @@ def _polygons(patient: Patient) -> Iterator[Finding]:
 
 
 ELEMENT_CHECKS = (
-    _not_finite, _no_faces, _scale, _few_corners, _loose_points, _zero_area, _thin, _repeated, _polygons,
+    _not_finite, _no_faces, _scale, _few_corners, _loose_points, _zero_area, _thin, _drawn_out, _repeated, _polygons,
 )  # fmt: skip

@@ -54,6 +54,7 @@ class Kind(Enum):
     TOUCHING = "faces that touch"
     BENT = "bent polygons"
     CONCAVE = "concave polygons"
+    DRAWN_OUT = "drawn-out faces"
     UNEVEN = "uneven edge lengths"
 
 
