@@ -39,7 +39,7 @@ def add(parser: Command) -> None:
     slab = parser.add_argument_group("one slab of 'wavelength', instead of its table")
     slab.add_argument("--thickness", type=float, metavar="METRES", help="of its skin (0.001)")
     slab.add_argument("--ratio", type=float, help="Young's modulus of the skin over that of the interior (100)")
-    slab.add_argument("--pressed", type=float, help="how far, over the strain at which it should buckle (1.5)")
+    slab.add_argument("--pressed", type=float, help="how far, over the strain at which it should buckle (2)")
     slab.add_argument("--out", type=Path, metavar="FILE", help="write its skin, uncompressed to compressed")
     parser.add_argument("--poisson", type=float, help="of 'wavelength': Poisson's ratio of skin and interior (0.3)")
     parser.add_argument(
