@@ -18,7 +18,7 @@ from bunraku.direction.wrinkle.coupling import coupled
 from bunraku.geometry import lumped_mass
 from bunraku.geometry.tet_bar import tet_bar
 from bunraku.materials import SkinOnSoft
-from bunraku.scenes.bent_bar import BentBar, bend, even_kink, kink
+from bunraku.scenes.bent_bar import BentBar, bar_study, bend, even_kink, kink
 from bunraku.scenes.study import grid_mesh
 
 SQUARE = grid_mesh(np.linspace(0.0, 1.0, 25), np.linspace(0.0, 1.0, 25))
@@ -94,3 +94,13 @@ def test_kinks_of_linear_cells_come_through_a_skin() -> None:
     assert linear.converged and smooth.converged
     shown, hidden = (kink(one.bar.mesh, one.animation.points[-1]) for one in (linear, smooth))
     assert shown > 1.5 * hidden and hidden < even_kink(smooth.bar.mesh) < shown
+
+
+@pytest.mark.slow
+def test_the_figure_of_the_bar_tells_what_each_way_puts_into_it() -> None:
+    study = bar_study(threads=1, around=4)
+    assert [panel.name for panel in study.panels] == [name for name, _ in study.rows]
+    turned = [study.value(name, "turned where cells meet %") for name in ("linear cells", "smooth cells")]
+    assert turned[0] > 99.0 and turned[1] < 100.0 * even_kink(study.panels[0].animation.mesh)
+    shares = [study.value(name, "∫w² in the arms %") for name in ("spectral", "local")]
+    assert shares[0] > 2.0 * shares[1] and study.table()[-1] == "every step converged"

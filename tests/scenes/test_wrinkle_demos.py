@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bunraku.collision import Obstacle
+from bunraku.direction.wrinkle import Handle, wrinkle
 from bunraku.geometry import TriMesh, edges
 from bunraku.geometry.enclosing import signed_volume
-from bunraku.materials import SkinOnSoft
+from bunraku.materials import ShellMaterial, SkinOnSoft, SolidMaterial, thickness_for
 from bunraku.scenes.frown import MUSCLES, brows, edge_among
 from bunraku.scenes.head import head
 from bunraku.scenes.pillow import hand, pillow
+from bunraku.scenes.seat import seat
 from bunraku.shots import WRINKLE_DEMOS, check_demo, demo_files, demo_titles, write_demo
 from bunraku.shots.prepare_wrinkle import prepare_wrinkle
 
@@ -24,7 +27,7 @@ def _edge(mesh: TriMesh) -> float:
 
 
 def test_they_are_listed() -> None:
-    assert set(WRINKLE_DEMOS) == {"cushion", "pillow", "frown"} and set(WRINKLE_DEMOS) <= set(demo_titles())
+    assert set(WRINKLE_DEMOS) == {"cushion", "pillow", "seat", "frown"} and set(WRINKLE_DEMOS) <= set(demo_titles())
     for name in WRINKLE_DEMOS:
         check_demo(name)
 
@@ -75,6 +78,50 @@ def test_the_frown_shows_its_waves_where_it_frowns() -> None:
     demo = WRINKLE_DEMOS["frown"]
     mesh = demo.surface()
     assert 8.0 * edge_among(mesh, brows(mesh)) < demo.table["wavelength"]
+
+
+@pytest.mark.slow
+def test_a_squeezed_pillow_wrinkles_across_its_middle_and_not_beside_the_hands_alone() -> None:
+    """On a coarser mesh. Were its cover felt, it would fold at the hands and stay smooth between them."""
+    demo, mesh = WRINKLE_DEMOS["pillow"], pillow(0.018)
+    interior, ratio = (
+        SolidMaterial(**demo.table["interior"]),
+        demo.table["skin"]["young"] / demo.table["interior"]["young"],
+    )
+    skin = ShellMaterial(**demo.table["skin"], thickness=thickness_for(demo.table["wavelength"], ratio))
+
+    def pressed(side: int) -> Handle:
+        which, way = hand(mesh, side), np.array(demo.handles(mesh)["left"][1]["keys"][-1]["move"])
+        return Handle(which, lambda time: mesh.rest[which] - side * min(time, 1.0) * np.abs(way))
+
+    take = wrinkle(
+        mesh, skin=skin, interior=interior, cell=demo.table["cell"], two_way=demo.table["two_way"], duration=1.0,
+        handles=[pressed(-1), pressed(1)], rate=5.0, gravity=(0.0, 0.0, 0.0), threads=1,
+    )  # fmt: skip
+    middle = np.abs(mesh.rest[:, 0]) < 0.15
+    assert take.report["converged"].all()
+    assert take.report["height"][-1][middle].std() > 0.5 * skin.thickness  # 0.07 of it where the cover is felt
+
+
+def test_the_seat_has_its_ball_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On a coarser seat: it stands on its underside, the ball comes down, sinks in and goes up again."""
+    monkeypatch.setitem(WRINKLE_DEMOS, "seat", replace(WRINKLE_DEMOS["seat"], surface=lambda: seat(0.02)))
+    shot = write_demo("seat", tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == set(demo_files("seat")) == {
+        "seat.toml", "seat_rest.usdc", "seat_ball.usdc"
+    }  # fmt: skip
+    prepared = prepare_wrinkle(shot)
+    contact = prepared.contact.contact
+    assert contact is not None
+    assert "stands still" not in caplog.text  # the ball moves as long as the shot
+    (ball,) = contact.obstacles
+    assert isinstance(ball, Obstacle)
+    top = prepared.shell.rest[:, 1].max()
+    lowest = [ball.at(frame / 30.0)[:, 1].min() - top for frame in range(12)]
+    assert lowest[0] == pytest.approx(0.08, abs=1e-3) and min(lowest) < -0.06 and lowest[-1] > 0.05
+    assert prepared.handles[0].vertices.size > 20 and prepared._begun.facts["two_way"]
 
 
 def test_the_pillow_is_closed_and_round() -> None:

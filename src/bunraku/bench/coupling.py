@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bunraku.materials import SkinOnSoft
-from bunraku.scenes.bent_bar import CELL, BentBar, bend, even_kink, kink
+from bunraku.scenes.bent_bar import CELL, SHORT, BentBar, bend, even_kink, kink
 
 _AROUND = 6
 """edges across the bar"""
-SHORT, LONG = SkinOnSoft(4e-3, 1e7, 1e5), SkinOnSoft(8e-3, 1e7, 1e5)
-"""skins with waves of 81 and of 162 mm"""
+LONG = SkinOnSoft(8e-3, 1e7, 1e5)
+"""a skin with waves twice as long as those of `SHORT`, 162 mm"""
 _STEPS = 2
 
 

@@ -7,6 +7,7 @@ from .arms import crossing_arms as crossing_arms
 from .bag import backflip_guide as backflip_guide
 from .bag import bag_mesh as bag_mesh
 from .bag_mocap import mocap_bag as mocap_bag
+from .bent_bar import bar_study as bar_study
 from .box import box_mesh as box_mesh
 from .box import shaken_box as shaken_box
 from .box import twisting_box as twisting_box

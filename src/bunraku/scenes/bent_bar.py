@@ -2,7 +2,7 @@
 put into a skin that the materials did not ask for.
 
 The arms are taken by handles and do not deform, so a wrinkle there comes from the coupling alone. The top of the bend
-is stretched and its bottom is pressed; where cells meet, an interior that kinks there shows.
+is pressed and its bottom is stretched; where cells meet, an interior that kinks there shows.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ from bunraku.geometry.tet_bar import tet_bar
 from bunraku.materials import SkinOnSoft, SolidMaterial
 from bunraku.motion import Animation
 
+from .study import Panel, Study
+
+SHORT = SkinOnSoft(4e-3, 1e7, 1e5)
+"""a skin with waves of 81 mm"""
 SIZE = (0.8, 0.1, 0.1)
 """[m] of the bar"""
 CELL = 0.1
@@ -143,6 +147,32 @@ def bend(bar: BentBar) -> Bent:
         converged &= solution.outcome.usable
         frames.append(solution.value.q.reshape(-1, 3))
     return Bent(bar, Animation(bar.mesh, interior.times, np.stack(frames)), converged)
+
+
+def bar_study(threads: int | None = None, around: int = 6) -> Study:
+    """What linear and smooth cells do to the bar, and three couplings to a skin with waves of 81 mm on smooth ones."""
+    ways: dict[str, tuple[Coupling, float, bool]] = {
+        "spectral": ("spectral", 1.0, False), "local": ("local", 1.0, False),
+        "with the foundation": ("local", 2.5, True),
+    }  # fmt: skip
+    panels, rows = [], []
+    for degree, name in ((1, "linear cells"), (2, "smooth cells")):
+        bar = BentBar(SHORT, around, degree=degree, threads=threads)
+        panels.append(Panel(name, bar.interior))
+        rows.append((name, (0.0, 0.0, 0.0, 100.0 * kink(bar.mesh, bar.interior.points[-1]))))
+    for name, (coupling, spacing, foundation) in ways.items():
+        bar = BentBar(SHORT, around, coupling=coupling, spacing=spacing, foundation=foundation, threads=threads)
+        found = bend(bar)
+        panels.append(Panel(name, found.animation, unconverged=0 if found.converged else 1, is_skin=True))
+        told, turned = found.wrinkled(), 100.0 * kink(bar.mesh, found.animation.points[-1])
+        rows.append((name, (1e3 * told["bend"], 1e3 * told["away"], 100.0 * told["share"], turned)))
+    columns = ("in the bend mm", "in the arms mm", "∫w² in the arms %", "turned where cells meet %")
+    last = panels[0].animation.frame_count - 1
+    even = 100.0 * even_kink(panels[0].animation.mesh)
+    remark = (
+        f"an even bend turns {even:.0f} % where cells meet; spectral and local: coupled every λ, and nothing between"
+    )
+    return Study(tuple(panels), columns, tuple(rows), (last,), (remark,), captions=("bent by 60°",))
 
 
 def kink(mesh: TriMesh, points: Points) -> float:

@@ -20,12 +20,18 @@ HALF = (0.16, 0.05, 0.16)
 """[m] half of the seat's sides"""
 FOAM = SolidMaterial(young=2e5, poisson=0.3, density=60.0, stiffness_damping=0.05)
 COUCH = SolidMaterial(young=5e5, poisson=0.3, density=60.0, stiffness_damping=0.02)
-_CELL = 0.05
+CELL = 0.05
+"""[m] of the seat's lattice"""
 _BUTTON, _DEPTH = 0.014, 0.045
 """[m] radius of a button, and how far it is drawn in"""
-_BALL, _ABOVE, _SUNK = 0.05, 0.08, 0.035
-"""[m] radius of a ball, how high above the seat it is let go, and how far it sinks in"""
-_MOST_FOLDS = 16
+_BALL, _ABOVE, _SUNK = 0.045, 0.08, 0.07
+"""[m] radius of a ball, how high above the seat it is let go, and how far it sinks in: half as far only dents the
+leather; what is drawn in towards the ball is pressed along circles about it, and must be so beyond its onset"""
+LANDED = 0.36
+"""[s] from where the ball is let go until it has gone up again"""
+GRIP = 0.2
+"""friction of ball and leather"""
+_MOST_FOLDS = 24
 
 
 def leather(thickness: float) -> ShellMaterial:
@@ -38,9 +44,13 @@ def seat(edge: float) -> TriMesh:
     return rounded_bar(HALF, 0.03, edge)
 
 
+def under(mesh: TriMesh) -> Integers:
+    """(v,) vertices of the underside, on which the seat stands."""
+    return np.flatnonzero(mesh.rest[:, 1] < -0.98 * HALF[1])
+
+
 def _under(mesh: TriMesh) -> Handle:
-    """The seat stands on its underside."""
-    below = np.flatnonzero(mesh.rest[:, 1] < -0.98 * HALF[1])
+    below = under(mesh)
     return Handle(below, lambda time: mesh.rest[below])
 
 
@@ -56,7 +66,7 @@ def buttoned(thickness: float, edge: float, threads: int | None = None, frames: 
     which = button(mesh)
     drawn = Handle(which, lambda time: mesh.rest[which] - [0.0, _DEPTH * min(time, 1.0), 0.0])
     return wrinkle(
-        mesh, skin=leather(thickness), interior=FOAM, cell=_CELL, handles=[_under(mesh), drawn], duration=1.0,
+        mesh, skin=leather(thickness), interior=FOAM, cell=CELL, handles=[_under(mesh), drawn], duration=1.0,
         rate=float(frames), gravity=(0.0, 0.0, 0.0), threads=threads,
     )  # fmt: skip
 
@@ -100,25 +110,32 @@ def dropped(times: Vector) -> Animation:
     return Animation(ball, times, ball.rest - way[:, None, None] * np.array([0.0, 1.0, 0.0]))
 
 
-def seat_study(threads: int | None = None, edge: float = 0.0085, frames: int = 12) -> Study:
-    """A ball dropped on a couch's seat: two millimetres of leather on foam."""
-    mesh = seat(edge)
-    times = np.linspace(0.0, 0.36, frames + 1)
-    ball = dropped(np.linspace(0.0, 0.36, 4 * frames + 1))
+def sat_on(edge: float, threads: int | None = None, frames: int = 12, until: float = LANDED) -> tuple[Take, Animation]:
+    """A couch's seat, two millimetres of leather on foam, and the ball that is dropped on it, `until` a time [s]."""
+    mesh, ball = seat(edge), dropped(np.linspace(0.0, LANDED, 49))
     take = wrinkle(
-        mesh, skin=leather(2e-3), interior=COUCH, cell=_CELL, handles=_under(mesh), duration=0.36,
-        rate=frames / 0.36, substeps=2, contact=Contact(obstacles=[ball], friction=0.3), threads=threads,
+        mesh, skin=leather(2e-3), interior=COUCH, cell=CELL, handles=_under(mesh), duration=until, rate=frames / until,
+        substeps=2, contact=Contact(obstacles=[ball], friction=GRIP), threads=threads,
     )  # fmt: skip
+    return take, ball
+
+
+def seat_study(threads: int | None = None, edge: float = 0.0075, frames: int = 12) -> Study:
+    """A ball dropped on a couch's seat, whose leather lies in folds around it."""
+    take, ball = sat_on(edge, threads, frames)
+    mesh = take.animation.mesh
     assert take.surface is not None
     sunk = HALF[1] - take.animation.points[:, button(mesh), 1].min(axis=1)
     deepest = int(sunk.argmax())
-    rows = tuple(
-        (f"frame {k}", (1e3 * float(sunk[k]), 1e3 * float(np.abs(take.report["height"][k]).max())))
-        for k in (deepest, len(times) - 1)
-    )
+    rows = []
+    for k in (deepest, frames):
+        waves = around(mesh, take.animation.points[k], 0.08, 2.5 * edge)
+        folds = int(waves[5:].argmax() + 5)
+        highest = float(np.abs(take.report["height"][k]).max())
+        rows.append((f"frame {k + 1}", (1e3 * float(sunk[k]), float(folds), 1e3 * waves[folds], 1e3 * highest)))
     panels = (Panel("the foam", take.surface, is_skin=True), Panel.of("with its leather", take, is_skin=True))
     remark = f"waves of {1e3 * take.facts['wavelength']:.0f} mm by theory, {mesh.point_count} vertices"
     return Study(
-        panels, ("sunk mm", "highest over the foam mm"), rows, (0, deepest, len(times) - 1), (remark,),
-        (Obstacle(ball.mesh, ball.at, "ball"),),
+        panels, ("sunk mm", "folds at 80 mm", "height mm", "highest over the foam mm"), tuple(rows),
+        (0, deepest, frames), (remark,), (Obstacle(ball.mesh, ball.at, "ball"),),
     )  # fmt: skip

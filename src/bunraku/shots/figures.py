@@ -32,6 +32,7 @@ from bunraku.scenes import (
     Panel,
     Study,
     band,
+    bar_study,
     bar_ways,
     buttons_study,
     cloth_design,
@@ -143,12 +144,17 @@ FIGURES: dict[str, Figure] = {
         "a foam cushion with a thick soft skin, bent by its ends: the inner side wrinkles", cushion_study,
         (-0.35, -0.65, -1.0), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
+    "bar": Figure(
+        "a bar bent in its middle: linear and smooth cells, spectral and local coupling, and with the foundation",
+        bar_study, (-0.25, -0.6, -1.0), size=(380, 230), style=dyed((0.83, 0.45, 0.18), sheen=0.3),
+    ),
     "buttons": Figure(
         "a button is drawn into thick and into thin leather on foam: a flower of folds runs to it", buttons_study,
         (-0.25, -1.0, -0.75), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "seat": Figure(
-        "a ball is dropped on a leather seat: the foam, and with its skin", seat_study, (-0.35, -0.6, -1.0),
+        "a ball is dropped on a leather seat, which folds around it: the foam, and with its skin", seat_study,
+        (-0.35, -0.75, -1.0),
         style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "frown": Figure(

@@ -12,12 +12,15 @@ from scipy.spatial.transform import Rotation
 
 from bunraku.contracts import Integers, Points
 from bunraku.geometry import Attribute, Scope, Surface, TriMesh
-from bunraku.io import write_mesh
+from bunraku.io import write_animation, write_mesh
+from bunraku.materials import SolidMaterial
+from bunraku.motion import Animation
 from bunraku.motion import Path as Way
 from bunraku.scenes.cushion import bent_end, cushion
 from bunraku.scenes.frown import BONE, MUSCLES, STIFFNESS, held
 from bunraku.scenes.head import head, skull
 from bunraku.scenes.pillow import hand, pillow
+from bunraku.scenes.seat import CELL, COUCH, GRIP, dropped, leather, seat, under
 
 from .demo_shot import write_demo_shot
 
@@ -49,6 +52,10 @@ class WrinkleDemo:
     rate: float
     """[frames/s]"""
     muscles: Mapping[str, DemoMuscle] = field(default_factory=dict)
+    things: Mapping[str, Callable[[], Animation]] = field(default_factory=dict)
+    """what is in its way, moved by hand; time counts from the first frame"""
+    physics: Mapping[str, Any] = field(default_factory=dict)
+    """what differs from one step a frame without weight"""
 
 
 def _cushion_handles(mesh: TriMesh) -> Handles:
@@ -73,7 +80,7 @@ def _pillow_handles(mesh: TriMesh) -> Handles:
     """Two hands that press the pillow together."""
     out: dict[str, tuple[Integers, Mapping[str, Any]]] = {}
     for name, side in (("left", -1), ("right", 1)):
-        end = {"frame": 11, "move": [-0.045 * side, 0.0, 0.0], "ease": "smooth"}
+        end = {"frame": 11, "move": [-0.035 * side, 0.0, 0.0], "ease": "smooth"}
         out[name] = hand(mesh, side), {"keys": [{"frame": 1}, end]}
     return out
 
@@ -88,6 +95,17 @@ def _frown_muscles() -> dict[str, DemoMuscle]:
         out[name] = DemoMuscle(lambda one=one: one.relaxed, lambda one=one: one.contracted, told)
     told = {"activation": 0.0, "stiffness": BONE, "anchored": True, "name": "skull"}
     return {**out, "skull": DemoMuscle(skull, None, told)}
+
+
+def _leather(thickness: float) -> dict[str, Any]:
+    """A seat's skin of a thickness [m], as a table."""
+    found = leather(thickness)
+    return {"young": found.young, "poisson": found.poisson, "thickness": thickness, "density": found.density}
+
+
+def _plain(soft: SolidMaterial) -> dict[str, Any]:
+    """What is under it, as a table."""
+    return {name: getattr(soft, name) for name in ("young", "poisson", "density", "stiffness_damping")}
 
 
 _BEGUN = {"corrugator": 1, "procerus": 2, "zygomatic": 3}
@@ -105,12 +123,21 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
     ),
     "pillow": WrinkleDemo(
         "a pillow is squeezed between two hands: a cover that is told how long its waves are to be",
-        pillow, _pillow_handles,
+        lambda: pillow(0.0125), _pillow_handles,
         {
-            "skin": {"young": 6e6, "poisson": 0.3, "density": 500.0}, "wavelength": 0.13,
-            "interior": {"young": 5e4, "poisson": 0.3, "density": 40.0, "stiffness_damping": 0.05}, "cell": 0.08,
+            "skin": {"young": 6e6, "poisson": 0.3, "density": 500.0}, "wavelength": 0.1,
+            "interior": {"young": 1e5, "poisson": 0.3, "density": 40.0, "stiffness_damping": 0.05}, "cell": 0.08,
+            # Drawn along, this cover is stiffer than all that is in it: felt, it would give way at the hands alone.
+            "two_way": False,
         },
         (1, 13), 12.0,
+    ),
+    "seat": WrinkleDemo(
+        "a ball is dropped on a leather seat, which lies in folds around it: contact with what moves by hand",
+        lambda: seat(0.0075), lambda mesh: {"under": (under(mesh), {})},
+        {"skin": _leather(2e-3), "interior": _plain(COUCH), "cell": CELL},
+        (1, 12), 30.0, things={"ball": lambda: dropped(np.linspace(0.0, 11.0 / 30.0, 45))},
+        physics={"substeps": 2, "gravity": [0.0, -9.81, 0.0], "contact": {"friction": GRIP}},
     ),
     "frown": WrinkleDemo(
         "a puppet's head frowns by three muscles, and its brow wrinkles: muscles from files, keyed",
@@ -127,7 +154,12 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
 def wrinkle_demo_files(name: str) -> tuple[str, ...]:
     """Names of the shot file, of the surface, and of the muscles' shapes."""
     shapes = (file for pair in _shape_files(name).values() for file in dict.fromkeys(pair))
-    return f"{name}.toml", f"{name}_rest.usdc", *shapes
+    return f"{name}.toml", f"{name}_rest.usdc", *shapes, *_thing_files(name).values()
+
+
+def _thing_files(name: str) -> dict[str, str]:
+    """Of what is in its way."""
+    return {thing: f"{name}_{thing}.usdc" for thing in WRINKLE_DEMOS[name].things}
 
 
 def _shape_files(name: str) -> dict[str, tuple[str, str]]:
@@ -155,9 +187,14 @@ def write_wrinkle_demo(name: str, folder: Path) -> None:
     }  # fmt: skip
     if chosen.muscles:
         table["muscles"] = _muscle_tables(name, folder)
+    objects: dict[str, Any] = {name: table}
+    for thing, file in _thing_files(name).items():
+        moving = chosen.things[thing]()
+        write_animation(folder / file, moving, frames=1.0 + chosen.rate * moving.times, rate=chosen.rate)
+        objects[thing] = {"role": "obstacle", "source": {"file": file}}
     settings = {
-        "shot": {"frames": list(chosen.frames), "rate": chosen.rate}, "object": {name: table},
-        "physics": {"substeps": 1, "gravity": [0.0, 0.0, 0.0]},
+        "shot": {"frames": list(chosen.frames), "rate": chosen.rate}, "object": objects,
+        "physics": {"substeps": 1, "gravity": [0.0, 0.0, 0.0], **chosen.physics},
     }  # fmt: skip
     write_demo_shot(name, chosen.title, settings, folder)
 
