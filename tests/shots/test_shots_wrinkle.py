@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from soft_bar import BAR, FOAM, LEFT, PUSH, RIGHT, SKIN, bar, wrinkled, write_ba
 
 import bunraku as bk
 from bunraku.cli.performance import exit_code
+from bunraku.contracts import InputError
 from bunraku.dynamics import NewtonSettings
-from bunraku.geometry import vertex_normals
-from bunraku.io import write_animation
+from bunraku.geometry import Attribute, Scope, Surface, vertex_normals
+from bunraku.io import write_animation, write_mesh
 from bunraku.materials import SkinOnSoft
 from bunraku.shots import FrameDone, Overlays, Shot, TakeResult, dry_run, frames, open_take, read_shot
 from bunraku.shots.kept import kept
@@ -214,6 +216,39 @@ def test_a_body_that_is_carried_has_a_smooth_skin(folder: Path) -> None:
     notes = texts(result, "note")
     assert "The body goes as its guide has it" in notes and "The skin does not wrinkle" in notes
     assert "no wrinkles are to be expected" in notes and "No direction was asked for" not in notes
+
+
+def test_a_skin_may_be_finer_than_the_motion_it_is_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coarse character, carried and turned: a skin of four times as many faces goes along without a wrinkle, on a
+    smooth surface through the character's points; and may be told no number of faces that nobody could wait for."""
+    moving = rigid(folder / "moving.usdc")
+    table = {"surface": None, "guide": {"file": "moving.usdc", "prim": "/bar"}, "handles": None, "cell": None}
+    shot = wrinkled(folder, frames=None, levels=1, **table)
+    result = shot.run(threads=1)
+    assert result.report.measured.facts["faces"] == 4 * len(BAR.faces)
+    assert result.report.arrays["highest"].max() < 1e-6 * BAR.size
+    found = bk.read_animation(result.folder / "bar.usdc")
+    assert found.mesh.point_count == BAR.point_count + 3 * len(BAR.faces) // 2
+    corners = found.points[:, : BAR.point_count]  # the character's own come first, hardly rounded
+    np.testing.assert_allclose(corners, moving.points, atol=0.01)
+    (told,) = [one for one in prepare_wrinkle(shot)._begun.facts["warnings"] if "edges of the mesh" in one]
+    assert told.endswith("(1 level more in a shot, or a finer mesh)")
+    monkeypatch.setattr("bunraku.shots.read_wrinkle.MOST_FACES", 1000)
+    with pytest.raises(InputError, match=r"bar\.levels: the skin would have too many faces .*try: 1 or less"):
+        prepare_wrinkle(wrinkled(folder, frames=None, levels=2, **table))
+
+
+def test_a_soft_body_may_have_a_finer_skin_than_its_file(folder: Path) -> None:
+    """Handles that are numbered have the numbered points; those that are painted have what lies between, too."""
+    weight = np.isin(np.arange(BAR.point_count), RIGHT).astype(np.float32)
+    surface = replace(Surface.of(BAR), attributes=(Attribute("right", Scope.POINT, weight),))
+    write_mesh(folder / "painted.usdc", surface)
+    table = {"surface": {"file": "painted.usdc"}, "regions": {"right": {"painted": "right"}}, "levels": 1}
+    push = [{"region": "right", "keys": [{"frame": 1}, {"frame": 3, "move": [-0.02, 0.0, 0.0]}]}]
+    result = wrinkled(folder, frames=(1, 3), handles=push, **table).run(threads=1)
+    assert result.report.met is True and result.report.measured.facts["faces"] == 4 * len(BAR.faces)
+    assert result.report.measured.facts["interior"] == "lattice"
+    assert len(prepare_wrinkle(wrinkled(folder, handles=push, **table)).handles[0].vertices) > len(RIGHT)
 
 
 def test_a_planned_take_has_a_skin_put_on(tmp_path: Path) -> None:

@@ -202,7 +202,8 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
     clip = read.clip
     numbers = of_body(shot, clip.rate) if table.guide is None else of_guide(shot, clip, root.at("shot"))
     origin = local_origin(clip.mesh.rest)
-    shell = clip.mesh.with_rest(clip.mesh.rest - origin)
+    matrix, faces = read.finer
+    shell = TriMesh(matrix @ (clip.mesh.rest - origin), faces)
     first = float(numbers[0])
     regions = read_regions(read, place)
     blend = read_blend(read, material, shell, regions, place)
@@ -227,4 +228,7 @@ def _guide(read: ReadSkin, shell: TriMesh, numbers: Vector, origin: Vector) -> A
         times = (numbers - numbers[0]) / clip.rate
         return Animation(shell, times, np.broadcast_to(shell.rest, (len(times), *shell.rest.shape)))
     seen = moved(laid_out(clip.animation, numbers, 0, clip.rate, clip.mesh.rest), -origin)
-    return replace(seen, times=seen.times - numbers[0] / clip.rate)
+    times = seen.times - numbers[0] / clip.rate
+    if not read.table.levels:
+        return replace(seen, times=times)
+    return Animation(shell, times, np.stack([read.finer[0] @ x for x in seen.points]))

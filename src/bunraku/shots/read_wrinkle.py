@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Array, Integers, Points, Vector
+from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector
 from bunraku.direction.wrinkle import Handle
-from bunraku.geometry import TriMesh, first_few
+from bunraku.geometry import MOST_FACES, TriMesh, first_few, subdivide_smoothly
 from bunraku.io import Clip, Outgoing
 from bunraku.materials import MaterialBlend, ShellMaterial
 from bunraku.motion import Curve
@@ -45,6 +46,11 @@ class ReadSkin:
     going: Outgoing
     path: Path
 
+    @cached_property
+    def finer(self) -> tuple[Sparse, Faces]:
+        """The matrix (n, n_file) from points of the file's mesh to those of the skin's, and the skin's faces."""
+        return subdivide_smoothly(self.clip.mesh.faces, self.clip.mesh.point_count, self.table.levels)
+
 
 def read_skin(name: str, table: WrinkleObject, shot: Shot) -> ReadSkin:
     """Read the surface, or the animation; raises everything that does not fit."""
@@ -52,7 +58,7 @@ def read_skin(name: str, table: WrinkleObject, shot: Shot) -> ReadSkin:
     if table.guide is None:
         assert table.surface is not None
         clip, path = read_surface(name, "surface", table.surface, shot)
-        return ReadSkin(name, table, clip, Outgoing.of(clip), path)
+        return ReadSkin(name, table, clip, _going(clip, table, place), path)
     guide = table.guide
     read = tried(lambda: read_guide(guide, shot.shot.rate, shot.output.folder), place.at("guide"))
     place.raise_all()
@@ -60,7 +66,19 @@ def read_skin(name: str, table: WrinkleObject, shot: Shot) -> ReadSkin:
     clip = tried(lambda: retimed(read[0], guide.retime), place.at("guide"))
     place.raise_all()
     assert clip is not None
-    return ReadSkin(name, table, clip, Outgoing.of(clip), read[1])
+    return ReadSkin(name, table, clip, _going(clip, table, place), read[1])
+
+
+def _going(clip: Clip, table: WrinkleObject, place: Place) -> Outgoing:
+    """The surface that is written; refused before anything large is made."""
+    faces = len(clip.mesh.faces) * 4**table.levels
+    if faces > MOST_FACES:
+        place.at("levels").refuse(
+            "the skin would have too many faces", got=f"{table.levels}, which makes {faces}",
+            allowed=f"up to {MOST_FACES:g} faces", remedy=f"{max(table.levels - 1, 0)} or less",
+        )  # fmt: skip
+        place.raise_all()
+    return Outgoing.of(clip, table.levels)
 
 
 def skin_inputs(read: ReadSkin, takes: Path, place: Place) -> list[InputFile]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bunraku.direction.wrinkle.coupling import COUPLINGS
-from bunraku.direction.wrinkle.settings import MOST_COHERENT, STEPPERS
+from bunraku.direction.wrinkle.settings import MOST_COHERENT, MOST_LEVELS, STEPPERS
 from bunraku.motion import EASES
 
 from .body_spec import PAINTED, PAINTED_DOC, REGION, VECTOR, VERTICES, SurfaceTable, WayTable, check_order
@@ -31,7 +31,9 @@ from .track_spec import POINT
 _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
 _SHARE = Keyed(Number(-0.9, 10.0))
 _HANDLE = "{ region = 'left', keys = [{ frame = 24, move = [0.1, 0, 0] }] }"
-_MEANT = ("role", "surface", "guide", "skin", "interior", "wavelength", "regions", "labels", "handles", "muscles")
+_MEANT = (
+    "role", "surface", "guide", "levels", "skin", "interior", "wavelength", "regions", "labels", "handles", "muscles"
+)  # fmt: skip
 """keys that mean something here; all others are settings of `wrinkle` by their own names"""
 
 
@@ -102,6 +104,10 @@ class WrinkleObject:
         Table(GuideTable, "{ take = 'jelly/latest' }", GuideTable.check),
         "or an animation, a finished take say, which is the body's motion as it is, or on average where a cell is said",
         None,
+    )  # fmt: skip
+    levels: int = key(
+        Whole(0, MOST_LEVELS), "how often each triangle is split into four, on a smooth surface through its corners: a "
+        "skin that is finer than its file", 0,
     )  # fmt: skip
     skin: SkinSpec = key(SkinKind(), "what the skin is made of, and how thick it is")
     interior: SolidSpec = key(Solid(), "what is under it")

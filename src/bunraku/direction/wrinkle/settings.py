@@ -22,6 +22,8 @@ SPACING = 2.5
 """wavelengths between what is coupled on average, where nothing else is said: the foundation makes it matter little"""
 MOST_COHERENT = 1e3
 """times the interior's resistance: by then waves hardly change any more"""
+MOST_LEVELS = 5
+"""times that the triangles of a body that is too coarse for its waves are split into four"""
 _LEAST_EDGES = 4.0
 """of the mesh, at least: a skin too coarse for its waves is not tied to its interior vertex by vertex"""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import State, Vector, input_error, need
+from bunraku.contracts import State, Vector, input_error, many, need
 from bunraku.direction.contact import Contact, as_contact
 from bunraku.direction.job import Job, Take, collect
 from bunraku.direction.knobs import listed
@@ -124,7 +124,7 @@ def wrinkling_job(
     knobs = _knobs(body, duration, rate, settings)
     use_threads(knobs.threads)
     times = _times(body, knobs, rate)
-    warnings = [*_warnings(layers, given), *_late(body, times)]
+    warnings = [*_warnings(layers, given, moves=isinstance(body, Animation)), *_late(body, times)]
     for sentence in warnings:
         _log.warning("%s", sentence)
     moved = listed(Handle, "handles", handles), listed(Muscle, "muscles", muscles)
@@ -286,8 +286,8 @@ def _late(body: TriMesh | Animation, times: Vector) -> list[str]:
     ]
 
 
-def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
-    """What may not be meant."""
+def _warnings(layers: SkinOnSoft, mesh: TriMesh, *, moves: bool) -> list[str]:
+    """What may not be meant; what moves is not remeshed, for that keeps its rest shape alone."""
     out, edge, shown = [], median_edge(mesh), layers.wavelength / _GOOD
     if layers.ratio < _STIFFER:
         out.append(
@@ -298,17 +298,23 @@ def _warnings(layers: SkinOnSoft, mesh: TriMesh) -> list[str]:
         none = "the mesh cannot have them" if layers.wavelength < _RESOLVED * edge else "they come out too long"
         out.append(
             f"waves of {layers.wavelength:.3g} m have {layers.wavelength / edge:.2g} edges of the mesh: {none}; "
-            f"edges of {shown:.2g} m would show them ({_remeshed(shown)})"
+            f"edges of {shown:.2g} m would show them ({_split(edge / shown) if moves else _remeshed(shown)})"
         )
     slivers = float(np.mean(thinness(mesh.rest, mesh.faces) < DRAWN_OUT))
     if slivers > MOST_DRAWN_OUT:
         out.append(
             f"{slivers:.0%} of the skin's triangles are more than five times as long as high, and such a skin bends "
-            f"wrongly: waves come late, or are too short; {_remeshed(min(edge, shown))} makes even ones"
+            f"wrongly: waves come late, or are too short; "
+            + ("a mesh of even ones moves better" if moves else f"{_remeshed(min(edge, shown))} makes even ones")
         )
     if layers.wavelength > mesh.size:
         out.append(f"waves of {layers.wavelength:.3g} m are longer than the body ({mesh.size:.3g} m)")
     return out
+
+
+def _split(finer: float) -> str:
+    """What makes edges so many times shorter."""
+    return f"{many(int(np.ceil(np.log2(finer))), 'level')} more in a shot, or a finer mesh"
 
 
 def _remeshed(edge: float) -> str:
