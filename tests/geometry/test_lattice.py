@@ -281,6 +281,10 @@ def walled() -> TriMesh:
         (TriMesh(BALL.rest, BALL.faces[1:]), 0.3, r"mesh: an open surface has no interior \(got '3 open edges"),
         (TriMesh(*mobius()), 0.3, "an open surface has no interior"),
         (walled(), 0.3, "edges with three or more faces"),
+        (
+            TriMesh(walled().rest, walled().faces[1:]), 0.3,
+            r"(?s)an open surface has no interior.*\n.*edges with three or more faces",
+        ),
         (klein(), 0.3, "a surface with one side only has no interior"),
         (TriMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=int)), 0.3, "has no faces"),
         (TriMesh(BALL.rest * np.nan, BALL.faces), 0.3, "not finite"),

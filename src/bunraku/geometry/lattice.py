@@ -17,7 +17,19 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from bunraku.contracts import Array, Faces, Flags, Integers, Points, Sparse, Vector, input_error, is_between, need
+from bunraku.contracts import (
+    Array,
+    Faces,
+    Flags,
+    InputError,
+    Integers,
+    Points,
+    Sparse,
+    Vector,
+    input_error,
+    is_between,
+    need,
+)
 
 from .connectivity import orientation, turned
 from .enclosing import signed_volume
@@ -208,18 +220,21 @@ def turned_outwards(mesh: TriMesh, name: str = "mesh") -> Faces:
     check_physical(mesh, name)
     found = edges(mesh.faces)
     once, often = (found.vertices[chosen] for chosen in (found.face_count == 1, found.face_count > 2))
+    wrong = []
     if len(once):
-        raise input_error(
+        wrong.append(input_error(
             "an open surface has no interior", where=name,
             got=f"{len(once)} open edges, the first between vertices {first_few(once[0])}", allowed="closed surfaces",
             remedy="bunraku check FILE --repair OUT --fill-holes 1",
-        )  # fmt: skip
+        ))  # fmt: skip
     if len(often):
-        raise input_error(
+        wrong.append(input_error(
             "edges with three or more faces leave open which side is inside", where=name,
             got=f"{len(often)} such edges, the first between vertices {first_few(often[0])}",
             allowed="two faces to an edge", remedy="take the inner walls out, or bunraku check FILE --repair OUT",
-        )  # fmt: skip
+        ))  # fmt: skip
+    if wrong:  # both at once: what mends the one does not mend the other
+        raise InputError("\n".join(map(str, wrong)))
     way = orientation(mesh.faces, found)
     if way.one_sided.any():
         raise input_error("a surface with one side only has no interior", where=name, remedy="check its faces")
