@@ -30,8 +30,8 @@ def test_a_ball_falls_sinks_in_and_goes_up_again() -> None:
 
 @pytest.mark.slow
 def test_folds_run_to_a_button() -> None:
-    """Ten waves as long as theory has them fit around it at 50 mm; the figure has four of thick leather, twelve of
-    thin."""
+    """Ten waves as long as theory has them fit around it at 50 mm; the figure has four of thick leather,
+    seventeen of thin."""
     take = buttoned(1.2e-3, 0.011, threads=1, frames=5)
     assert take.report["converged"].all() and take.report["handle_residual"].max() < 1e-9
     waves = around(take.animation.mesh, take.animation.points[-1], 0.05, 0.0275)

@@ -27,7 +27,9 @@ def _edge(mesh: TriMesh) -> float:
 
 
 def test_they_are_listed() -> None:
-    assert set(WRINKLE_DEMOS) == {"cushion", "pillow", "seat", "frown"} and set(WRINKLE_DEMOS) <= set(demo_titles())
+    assert set(WRINKLE_DEMOS) == {"cushion", "pillow", "buttons", "seat", "frown"} and set(WRINKLE_DEMOS) <= set(
+        demo_titles()
+    )
     for name in WRINKLE_DEMOS:
         check_demo(name)
 
@@ -101,6 +103,18 @@ def test_a_squeezed_pillow_wrinkles_across_its_middle_and_not_beside_the_hands_a
     middle = np.abs(mesh.rest[:, 0]) < 0.15
     assert take.report["converged"].all()
     assert take.report["height"][-1][middle].std() > 0.5 * skin.thickness  # 0.07 of it where the cover is felt
+
+
+def test_five_buttons_are_drawn_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a coarser seat: each by itself, straight down; the seat stands."""
+    monkeypatch.setitem(WRINKLE_DEMOS, "buttons", replace(WRINKLE_DEMOS["buttons"], surface=lambda: seat(0.012)))
+    prepared = prepare_wrinkle(write_demo("buttons", tmp_path))
+    ground, *five = prepared.handles
+    goals = [one.goals(prepared.shell, 10.0 / 12.0) - prepared.shell.rest[one.vertices] for one in five]
+    assert len(five) == 5 and min(map(len, goals)) >= 3
+    for moved in goals:
+        np.testing.assert_allclose(moved, np.broadcast_to([0.0, -0.045, 0.0], moved.shape), atol=1e-12)
+    np.testing.assert_array_equal(ground.goals(prepared.shell, 1.0), prepared.shell.rest[ground.vertices])
 
 
 def test_the_seat_has_its_ball_in_a_file(

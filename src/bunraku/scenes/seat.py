@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bunraku.collision import Obstacle, sphere
@@ -22,8 +24,12 @@ FOAM = SolidMaterial(young=2e5, poisson=0.3, density=60.0, stiffness_damping=0.0
 COUCH = SolidMaterial(young=5e5, poisson=0.3, density=60.0, stiffness_damping=0.02)
 CELL = 0.05
 """[m] of the seat's lattice"""
-_BUTTON, _DEPTH = 0.014, 0.045
+_BUTTON, DEPTH = 0.014, 0.045
 """[m] radius of a button, and how far it is drawn in"""
+Place = tuple[float, float]
+"""x and z [m]"""
+FIVE: tuple[Place, ...] = ((0.0, 0.0), (-0.08, -0.08), (-0.08, 0.08), (0.08, -0.08), (0.08, 0.08))
+"""of buttons, as on a chair"""
 _BALL, _ABOVE, _SUNK = 0.045, 0.08, 0.07
 """[m] radius of a ball, how high above the seat it is let go, and how far it sinks in: half as far only dents the
 leather; what is drawn in towards the ball is pressed along circles about it, and must be so beyond its onset"""
@@ -54,19 +60,24 @@ def _under(mesh: TriMesh) -> Handle:
     return Handle(below, lambda time: mesh.rest[below])
 
 
-def button(mesh: TriMesh) -> Integers:
-    """(v,) vertices in the middle of the top."""
-    x = mesh.rest
-    return np.flatnonzero((np.hypot(x[:, 0], x[:, 2]) < _BUTTON) & (x[:, 1] > 0.8 * HALF[1]))
+def button(mesh: TriMesh, x: float = 0.0, z: float = 0.0) -> Integers:
+    """(v,) vertices of the top about a place, its middle where nothing is said."""
+    away = mesh.rest - [x, 0.0, z]
+    return np.flatnonzero((np.hypot(away[:, 0], away[:, 2]) < _BUTTON) & (away[:, 1] > 0.8 * HALF[1]))
 
 
-def buttoned(thickness: float, edge: float, threads: int | None = None, frames: int = 8) -> Take:
-    """A seat whose button is drawn in over a second."""
+def buttoned(
+    thickness: float, edge: float, threads: int | None = None, frames: int = 8, places: Sequence[Place] = ((0.0, 0.0),)
+) -> Take:
+    """A seat whose buttons at places (x, z) are drawn in over a second."""
     mesh = seat(edge)
-    which = button(mesh)
-    drawn = Handle(which, lambda time: mesh.rest[which] - [0.0, _DEPTH * min(time, 1.0), 0.0])
+
+    def drawn(which: Integers) -> Handle:
+        return Handle(which, lambda time: mesh.rest[which] - [0.0, DEPTH * min(time, 1.0), 0.0])
+
+    handles = [_under(mesh), *(drawn(button(mesh, *one)) for one in places)]
     return wrinkle(
-        mesh, skin=leather(thickness), interior=FOAM, cell=CELL, handles=[_under(mesh), drawn], duration=1.0,
+        mesh, skin=leather(thickness), interior=FOAM, cell=CELL, handles=handles, duration=1.0,
         rate=float(frames), gravity=(0.0, 0.0, 0.0), threads=threads,
     )  # fmt: skip
 
@@ -86,15 +97,18 @@ def around(mesh: TriMesh, x: Points, radius: float, wide: float) -> Vector:
 
 
 def buttons_study(threads: int | None = None, edge: float = 0.008) -> Study:
-    """A button drawn into thick and into thin leather: the thinner, the more folds run to it."""
+    """A button drawn into thick and into thin leather: the thinner, the more folds run to it; and five of them, between
+    which folds run from one to the next."""
     panels, rows = [], []
-    for name, thickness in (("3 mm of leather", 3e-3), ("1.2 mm of leather", 1.2e-3)):
-        take = buttoned(thickness, edge, threads)
+    one = ((0.0, 0.0),)
+    ways = ("3 mm of leather", 3e-3, one), ("1.2 mm of leather", 1.2e-3, one), ("five buttons, 1.2 mm", 1.2e-3, FIVE)
+    for name, thickness, places in ways:
+        take = buttoned(thickness, edge, threads, places=places)
         waves = around(take.animation.mesh, take.animation.points[-1], 0.05, 2.5 * edge)
         panels.append(Panel.of(name, take, is_skin=True))
         rows.append((name, (1e3 * take.facts["wavelength"], float(waves[3:].argmax() + 3), 1e3 * waves[3:].max())))
     columns = ("waves by theory mm", "folds at 50 mm", "height mm")
-    return Study(tuple(panels), columns, tuple(rows), (4, 8), ("a button drawn in by 45 mm",))
+    return Study(tuple(panels), columns, tuple(rows), (4, 8), ("buttons drawn in by 45 mm",))
 
 
 def dropped(times: Vector) -> Animation:

@@ -149,7 +149,7 @@ FIGURES: dict[str, Figure] = {
         bar_study, (-0.25, -0.6, -1.0), size=(380, 230), style=dyed((0.83, 0.45, 0.18), sheen=0.3),
     ),
     "buttons": Figure(
-        "a button is drawn into thick and into thin leather on foam: a flower of folds runs to it", buttons_study,
+        "buttons are drawn into thick and into thin leather on foam: a flower of folds runs to each", buttons_study,
         (-0.25, -1.0, -0.75), style=dyed((0.45, 0.26, 0.16), sheen=0.35),
     ),
     "seat": Figure(

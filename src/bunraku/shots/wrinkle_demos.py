@@ -20,7 +20,7 @@ from bunraku.scenes.cushion import bent_end, cushion
 from bunraku.scenes.frown import BONE, MUSCLES, STIFFNESS, held
 from bunraku.scenes.head import head, skull
 from bunraku.scenes.pillow import hand, pillow
-from bunraku.scenes.seat import CELL, COUCH, GRIP, dropped, leather, seat, under
+from bunraku.scenes.seat import CELL, COUCH, DEPTH, FIVE, FOAM, GRIP, button, dropped, leather, seat, under
 
 from .demo_shot import write_demo_shot
 
@@ -85,6 +85,15 @@ def _pillow_handles(mesh: TriMesh) -> Handles:
     return out
 
 
+def _button_handles(mesh: TriMesh) -> Handles:
+    """The underside, on which the seat stands, and five buttons that are drawn in."""
+    end = {"frame": 11, "move": [0.0, -DEPTH, 0.0], "ease": "smooth"}
+    out: dict[str, tuple[Integers, Mapping[str, Any]]] = {"under": (under(mesh), {})}
+    for k, place in enumerate(FIVE):
+        out[f"button_{k + 1}"] = button(mesh, *place), {"keys": [{"frame": 1}, end]}
+    return out
+
+
 def _frown_muscles() -> dict[str, DemoMuscle]:
     """Corrugators first, then the procerus, then the zygomatics; and the skull."""
     out: dict[str, DemoMuscle] = {}
@@ -130,6 +139,11 @@ WRINKLE_DEMOS: dict[str, WrinkleDemo] = {
             # Drawn along, this cover is stiffer than all that is in it: felt, it would give way at the hands alone.
             "two_way": False,
         },
+        (1, 13), 12.0,
+    ),
+    "buttons": WrinkleDemo(
+        "five buttons are drawn deep into a leather seat: folds run from each to the next",
+        lambda: seat(0.008), _button_handles, {"skin": _leather(1.2e-3), "interior": _plain(FOAM), "cell": CELL},
         (1, 13), 12.0,
     ),
     "seat": WrinkleDemo(
