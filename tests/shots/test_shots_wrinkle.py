@@ -20,7 +20,7 @@ import bunraku as bk
 from bunraku.cli.performance import exit_code
 from bunraku.contracts import InputError
 from bunraku.dynamics import NewtonSettings
-from bunraku.geometry import Attribute, Scope, Surface, vertex_normals
+from bunraku.geometry import Attribute, Scope, Surface, face_areas, vertex_normals
 from bunraku.io import write_animation, write_mesh
 from bunraku.materials import SkinOnSoft
 from bunraku.shots import FrameDone, Overlays, Shot, TakeResult, dry_run, frames, open_take, read_shot
@@ -249,6 +249,31 @@ def test_a_soft_body_may_have_a_finer_skin_than_its_file(folder: Path) -> None:
     assert result.report.met is True and result.report.measured.facts["faces"] == 4 * len(BAR.faces)
     assert result.report.measured.facts["interior"] == "lattice"
     assert len(prepare_wrinkle(wrinkled(folder, handles=push, **table)).handles[0].vertices) > len(RIGHT)
+
+
+def test_a_skin_grows_where_that_is_painted(folder: Path) -> None:
+    """By as much as is painted, more and more towards the right end; where the file has no such paint it is said."""
+    share = BAR.rest[:, 0] / 0.4
+    surface = replace(Surface.of(BAR), attributes=(Attribute("ripe", Scope.POINT, share.astype(np.float32)),))
+    write_mesh(folder / "ripe.usdc", surface)
+    table = {"surface": {"file": "ripe.usdc"}, "handles": None, "growth_painted": "ripe", "growth": [[1, 0], [3, 0.1]]}
+    shot = wrinkled(folder, **table)
+    found = prepare_wrinkle(shot)
+    assert found.growing == pytest.approx(share, abs=1e-6)
+    result = shot.run(threads=1)
+    x = bk.read_animation(result.folder / "bar.usdc").points[-1]
+
+    def grown(which: Any) -> float:
+        """Of faces, the root of how much larger they are."""
+        faces = BAR.faces[which]
+        return float(np.sqrt(face_areas(x, faces).sum() / face_areas(BAR.rest, faces).sum()))
+
+    middle = BAR.rest[BAR.faces, 0].mean(axis=1)
+    assert grown(middle > 0.3) > 1.02 and grown(middle < 0.1) < 1.01
+    # The body gives way; where it stayed all of it would be 0.1/1.1 at the right end.
+    assert 0.04 < result.report.arrays["compression"][-1] < 0.1 / 1.1
+    with pytest.raises(InputError, match=r"bar\.growth_painted: the surface has no such part \(got 'raw'\)"):
+        prepare_wrinkle(wrinkled(folder, **{**table, "growth_painted": "raw"}))
 
 
 def test_a_planned_take_has_a_skin_put_on(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from bunraku.direction.wrinkle import Handle, Muscle, wrinkling_job
 from bunraku.geometry import TriMesh
 from bunraku.io import local_origin
 from bunraku.materials import MaterialBlend, ShellMaterial
-from bunraku.motion import Animation, Curve
+from bunraku.motion import Animation, Curve, Growth
 
 from .contact import read_contact, read_obstacles
 from .filling import Written, tried
@@ -25,7 +25,7 @@ from .kinds import since
 from .prepared import Prepared
 from .preroll import laid_out, moved
 from .read_muscles import read_muscles
-from .read_wrinkle import ReadSkin, read_blend, read_handles, read_regions, read_skin, skin_inputs
+from .read_wrinkle import ReadSkin, read_blend, read_growing, read_handles, read_regions, read_skin, skin_inputs
 from .refusals import refuse_settings
 from .report import HEIGHT, INTERIOR
 from .shot import Shot
@@ -52,6 +52,8 @@ class PreparedWrinkle(Prepared):
     """of all of them, where some have"""
     handles: tuple[Handle, ...]
     muscles: tuple[Muscle, ...]
+    growing: Vector | None
+    """(n,) by how much of its growth the skin grows at each vertex; None: by all of it"""
 
     @property
     def animated(self) -> bool:
@@ -179,10 +181,11 @@ class PreparedWrinkle(Prepared):
         }  # fmt: skip
         for name in ("growth", "swelling"):
             given[name] = since(given[name], float(self.numbers[0]), self.clip.rate)
+        given["growth"] = Growth(given["growth"], self.growing)
         if not self.animated:
             given |= {"duration": float(self.times[-1]), "rate": self.clip.rate}
         job = wrinkling_job(self.guide if self.animated else self.shell, **given)
-        reporter = SkinReport(job.reporter, self.shell, self.animated, Curve.of(given["growth"]))
+        reporter = SkinReport(job.reporter, self.shell, self.animated, given["growth"])
         muscles = [one.called for one in table.muscles]
         facts = reporter.facts(job, self.material, table.interior.material, self.handles, self.regions, muscles)
         return replace(job, times=self.times, reporter=reporter, facts=facts)
@@ -208,6 +211,7 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
     regions = read_regions(read, place)
     blend = read_blend(read, material, shell, regions, place)
     handles = read_handles(read, shell, regions, clip.rate, first, shot.output.folder, origin, place)
+    growing = read_growing(read, place)
     muscles = read_muscles(table.muscles, clip.rate, first, shot.output.folder, origin, place.at("muscles"))
     inputs = skin_inputs(read, shot.output.folder, place)
     seen = read_contact if shot.physics.contact else read_obstacles  # what is not felt is drawn all the same
@@ -218,6 +222,7 @@ def prepare_wrinkle(shot: Shot) -> PreparedWrinkle:
         guide=_guide(read, shell, numbers, origin), shell=shell, rest=None, pins=(), seams=(), strength=Curve.of(1.0),
         numbers=numbers, origin=origin, contact=obstacles.about(origin).from_zero(first / clip.rate), filling=None,
         first=first, table=table, material=material, blend=blend, handles=tuple(handles), muscles=tuple(muscles),
+        growing=growing,
     )  # fmt: skip
 
 

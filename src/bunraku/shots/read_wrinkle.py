@@ -23,12 +23,12 @@ from .filling import read_surface, tried
 from .findings import Place
 from .inputs import InputFile, read_guide, source_inputs
 from .labels import labels_inputs, marked
-from .painted import painted_shares
+from .painted import painted_points, painted_shares
 from .read_muscles import muscle_inputs
 from .retime import retimed
 from .shot import Shot
 from .told_way import told_way, way_inputs
-from .wrinkle_spec import HandleKey, HandleTable, SkinRegion, WrinkleObject
+from .wrinkle_spec import HandleKey, HandleTable, WrinkleObject
 
 _PAINTED = "painted"
 _ROUNDED = 1e-6
@@ -110,7 +110,9 @@ def read_blend(
     for name, region in read.table.regions.items():
         if region.skin is not None:
             own = tried(lambda spec=region.skin: spec.over(base), regions.at(name).at("skin"))
-            shares = tried(lambda one=region, name=name: _shares(read, one, found[name]), regions.at(name).at(_PAINTED))
+            shares = tried(
+                lambda one=region, name=name: _shares(read, one.painted, found[name]), regions.at(name).at(_PAINTED)
+            )
             if own is not None and shares is not None:
                 materials.append(own)
                 columns.append(shares)
@@ -128,12 +130,26 @@ def read_blend(
     return MaterialBlend.by_vertex(materials, weights / weights.sum(axis=1, keepdims=True), shell.faces)
 
 
-def _shares(read: ReadSkin, region: SkinRegion, inside: Integers) -> Vector:
-    """(n,) by how much vertices of the mesh are in a region: as it is painted with weights on the body's own file, else
+def read_growing(read: ReadSkin, place: Place) -> Vector | None:
+    """(n,) by how much of its growth each vertex grows; None where all of them do. What does not fit is told to
+    `place`."""
+    name = read.table.growth_painted
+    if name is None:
+        return None
+    where = place.at("growth_painted")
+    going = marked(read.going, read.table.labels, Place("", place.folder))  # whose own refusals were told with regions
+    found = tried(lambda: going.vertices_of(painted_points(going.surface, name)), where)
+    if found is None:
+        return None
+    return tried(lambda: _shares(read, name, found[found >= 0]), where)
+
+
+def _shares(read: ReadSkin, name: str | None, inside: Integers) -> Vector:
+    """(n,) by how much vertices of the mesh are in a part: as it is painted with weights on the body's own file, else
     those `inside` wholly. Points that are one vertex have the largest of their weights."""
     rows = read.going.vertex_of_point
     out: Vector = np.zeros(int(rows.max()) + 1)
-    painted = None if region.painted is None else painted_shares(read.going.surface, region.painted)
+    painted = None if name is None else painted_shares(read.going.surface, name)
     if painted is None:
         out[inside] = 1.0
     else:

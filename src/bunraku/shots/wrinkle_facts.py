@@ -19,7 +19,7 @@ from bunraku.direction.wrinkle.wrinkling import Wrinkling
 from bunraku.energies import corner_gradients, strains
 from bunraku.geometry import Lattice, TriMesh, lumped_mass
 from bunraku.materials import ShellMaterial, SolidMaterial
-from bunraku.motion import Curve
+from bunraku.motion import Growth
 
 from .report import FORCE, HEIGHT, INTERIOR
 
@@ -34,7 +34,7 @@ class SkinReport:
     shell: TriMesh
     animated: bool = False
     """whether the body moves as a guide has it"""
-    growth: Curve | None = None
+    growth: Growth | None = None
     """of the skin, over time [s] since the first frame"""
     _since: list[float] = field(default_factory=lambda: [time.perf_counter()], repr=False)
     """[s] when the last frame was told"""
@@ -69,8 +69,9 @@ class SkinReport:
         """By how much the most pressed hundredth of the faces is shorter than it would be at rest, grown as it is at a
         time [s], with the interior at x."""
         gradients = corner_gradients(self.shell.rest, self.shell.faces)
-        grown = 1.0 if self.growth is None else 1.0 + self.growth.at(time)
-        return 1.0 - (1.0 - float(np.percentile(compressions(x, self.shell.faces, gradients), _MOST))) / grown
+        faces = self.shell.faces
+        grown = 1.0 if self.growth is None else 1.0 + self.growth.on_faces(time, faces)
+        return float(np.percentile(1.0 - (1.0 - compressions(x, faces, gradients)) / grown, _MOST))
 
     def facts(
         self, job: Job[Any], skin: ShellMaterial, interior: SolidMaterial, handles: Sequence[Handle],

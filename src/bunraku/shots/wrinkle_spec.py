@@ -32,7 +32,8 @@ _LENGTH = Number(0.0, 1e6, closed=False, unit="m")
 _SHARE = Keyed(Number(-0.9, 10.0))
 _HANDLE = "{ region = 'left', keys = [{ frame = 24, move = [0.1, 0, 0] }] }"
 _MEANT = (
-    "role", "surface", "guide", "levels", "skin", "interior", "wavelength", "regions", "labels", "handles", "muscles"
+    "role", "surface", "guide", "levels", "skin", "interior", "wavelength", "regions", "labels", "handles", "muscles",
+    "growth_painted",
 )  # fmt: skip
 """keys that mean something here; all others are settings of `wrinkle` by their own names"""
 
@@ -153,6 +154,10 @@ class WrinkleObject:
         "no energy and must be short", "implicit",
     )  # fmt: skip
     growth: Keys = key(_SHARE, "by which share the skin's lengths grow on a body that stays; may be keyed", 0.0)
+    growth_painted: str | None = key(
+        PAINTED, "where it grows: what is painted on the surface by that name, of weights from 0 to 1 by as much", None,
+        otherwise="everywhere",
+    )  # fmt: skip
     swelling: Keys = key(_SHARE, "by which share the inside's lengths grow, below zero it dries; may be keyed", 0.0)
 
     @property
