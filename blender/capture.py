@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from .bridge import Painted, Refusal, StageMesh
+from .simulated import go_to
 
 MATERIAL = "bunraku_material"
 """what says on a stage which of an object's materials a polygon has"""
@@ -64,6 +65,7 @@ def capture(
         stack.callback(manager.progress_end)
         with resting:
             shapes = [_posed(context, one, "at rest") for one in wanted]
+        go_to(scene, frames[0])
         for k, frame in enumerate(frames):
             scene.frame_set(frame)
             for one in wanted:
@@ -91,8 +93,8 @@ def resting(
         armature.pose_position = "REST"
     for modifier in let_go:
         modifier.show_viewport = False
-    scene.frame_set(frame)
     try:
+        go_to(scene, frame)
         yield
     finally:
         for modifier in let_go:

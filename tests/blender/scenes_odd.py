@@ -190,6 +190,29 @@ def _followed(guide: Any) -> list[float]:
     return [max(gaps), float(np.abs(there[3] - there[0]).max())]
 
 
+def simulated_since_before(folder: Path, *, rest: str) -> dict[str, Any]:
+    """A cloth that Blender simulates from frame 1 on is the guide from frame 8 on, while the scene is on frame 1; an
+    armature holds it, whose rest position is asked for."""
+    scene = sets.scene(folder, (1, 11))
+    cloth = sets.sheet("Cloth", squares=3, triangles=True)
+    armature = bpy.data.armatures.new("Bones")
+    rig = bpy.data.objects.new("Rig", armature)
+    scene.collection.objects.link(rig)
+    cloth.modifiers.new("armature", "ARMATURE").object = rig
+    cloth.vertex_groups.new(name="held").add([0, 1, 2, 3], 1.0, "REPLACE")
+    cloth.modifiers.new("cloth", "CLOTH").settings.vertex_group_mass = "held"
+    told = cloth.bunraku
+    told.use_range, told.first, told.last, told.rest, told.levels = True, 8, 11, rest, 0
+    scene.frame_set(1)
+    said = sets.run(cloth)
+    shown, frame = told.result, scene.frame_current
+    there = {k: sets.points(cloth, k) for k in range(1, 12)}  # as it is played
+    return {
+        "said": said, "frame": frame, "fell": float(np.abs(there[8] - there[1]).max()),
+        "gaps": [float(np.abs(sets.points(shown, k) - there[k]).max()) for k in range(8, 12)],
+    }  # fmt: skip
+
+
 def out_of_sight(folder: Path) -> dict[str, Any]:
     """A guide that is hidden as an artist hides it to look at the result, one in edit mode with a point just moved, one
     in a collection that is switched off; its name has a letter that USD has not."""

@@ -51,6 +51,13 @@ def test_guides_that_are_played_or_simulated_by_blender(play: Play) -> None:
         assert gap < 1e-6 and moved > 1e-2  # [m]
 
 
+@pytest.mark.parametrize("rest", ["FIRST", "POSE"])
+def test_what_blender_simulates_is_played_up_to_the_first_frame(play: Play, rest: str) -> None:
+    found = play("scenes_odd", "simulated_since_before", rest=rest)
+    assert found["said"] == "" and found["frame"] == 1
+    assert found["fell"] > 0.1 and max(found["gaps"]) < 1e-6  # [m]
+
+
 def test_a_guide_that_is_hidden_or_edited(play: Play) -> None:
     found = play("scenes_odd", "out_of_sight")
     assert found["result"] == "Fähnchen bunraku"
