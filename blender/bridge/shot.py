@@ -74,7 +74,7 @@ class Shared:
 
     def of_regions(self) -> Shared:
         """The same as quickly as regions can be looked at: two frames."""
-        return replace(self, frames=(self.frames[0], self.frames[0] + 1), quick=True, film=False)
+        return replace(self, frames=(self.frames[0], self.frames[0] + 1), preroll=0, quick=True, film=False)
 
     def tables(self, own: str, object_table: Mapping[str, Any], *, iterations: bool = True) -> dict[str, Any]:
         """The whole shot about an object's table; `iterations`: whether a quick one takes one iteration a step."""

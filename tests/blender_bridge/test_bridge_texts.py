@@ -109,6 +109,11 @@ def test_a_shot_with_everything_is_one_that_bunraku_takes(tmp_path: Path, quick:
     assert len(found.contact.obstacles) == (0 if quick else 1)
 
 
+def test_a_look_at_regions_is_two_frames_without_what_leads_to_them() -> None:
+    tables = shared(preroll=48, film=True).of_regions().tables("coat", {})
+    assert tables["shot"] == {"name": "coat", "frames": [1001, 1002]} and tables["output"]["preview"] is False
+
+
 def test_names_that_files_take() -> None:
     assert [prim_name(one) for one in ("Coat.001", "3D", "Mäntel", "")] == ["Coat_001", "_3D", "M_ntel", "_"]
     assert [shot_name(one) for one in ("Coat.001", "..", "a/b", "x" * 200)] == ["Coat.001", "_", "a_b", "x" * 100]
