@@ -15,12 +15,20 @@ MODIFIER = GROUP = "bunraku colours"
 _FROM, _TO = "From", "To"
 
 
+def colours(shown: bpy.types.Object) -> list[str]:
+    """Those of 'force', 'residual' and 'regions' that a result's take says at its points."""
+    return [of for of in ("force", "residual", "regions") if _name(of) in shown.data.color_attributes]
+
+
 def colour_by(shown: bpy.types.Object, of: str) -> None:
-    """Colour a result by 'force', 'residual' or 'regions' wherever Blender shows colours of meshes."""
-    name = f"bunraku_{of}_colour"
+    """Colour a result by one of `colours` wherever Blender shows colours of meshes."""
+    name = _name(of)
     there = sorted(one.name for one in shown.data.color_attributes if one.name.startswith("bunraku_"))
     if name not in there:
-        raise Refusal(f"this take says nothing of the {of} at its points; try: run it again")
+        raise Refusal(
+            f"this take says nothing of the {of} at its points (it says: {', '.join(colours(shown)) or 'nothing'}); "
+            "try: a take with a direction, or Result"
+        )
     shown.data.color_attributes.active_color = shown.data.color_attributes[name]
     modifier = shown.modifiers.get(MODIFIER)
     if modifier is None:
@@ -32,6 +40,10 @@ def colour_by(shown: bpy.types.Object, of: str) -> None:
             modifier[socket.identifier] = name if socket.name == _FROM else there[0]
     modifier.show_viewport = modifier.show_render = name != there[0]
     shown.update_tag()
+
+
+def _name(of: str) -> str:
+    return f"bunraku_{of}_colour"
 
 
 def _group() -> bpy.types.NodeTree:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -31,6 +31,10 @@ class Job:
     """the .blend it was started in"""
     painted: tuple[str, ...] = ()
     """names of the regions that bunraku knows by numbers"""
+
+    def told(self, sentences: Iterable[str]) -> tuple[str, ...]:
+        """Sentences of bunraku's in the artist's words."""
+        return with_hints([named(one, self.painted) for one in sentences])
 
 
 current: Job | None = None
@@ -93,7 +97,8 @@ def cancel() -> None:
 
 def _finish(job: Job, ended: Ended) -> None:
     global current, last, last_title
-    ended = replace(ended, lines=with_hints([named(line, job.painted) for line in ended.lines]))
+    lines, warnings = job.told(ended.lines), job.told(ended.warnings)
+    ended = replace(ended, lines=lines, warnings=tuple(one for one in warnings if one not in lines))
     current, last, last_title = None, ended, job.title
     with _in_window():
         _tell(job, ended)
@@ -116,10 +121,10 @@ def _shown(job: Job, ended: Ended) -> Ended:
     if guide is None:
         return replace(ended, lines=(f"The take is in {ended.folder}; its guide is not here any more.", *ended.lines))
     try:
-        show_take(bpy.context, guide, read_take(ended.folder))
+        show_take(bpy.context, guide, read_take(ended.folder), job.painted)
         bpy.ops.ed.undo_push(message="bunraku take")
     except Refusal as refusal:
-        return Ended("failed", (str(refusal),), ended.folder)
+        return replace(ended, how="failed", lines=(str(refusal),), met=None)
     return ended
 
 

@@ -7,6 +7,7 @@ import bpy
 
 from . import job
 from .bridge import Refusal, versions
+from .colouring import colours
 from .hands import keyed_frames, shape_frames
 from .materials import numbers_of
 from .operators import directed
@@ -14,6 +15,7 @@ from .scene import shot_names, takes_folder
 
 _WIDTH = 48  # [letters] of a line of the panel
 _RECENT = 12  # takes that have a button of their own
+_COLOURS = {"material": "Result", "force": "Force", "residual": "Residual", "regions": "Regions"}
 
 
 class _Panel:
@@ -89,14 +91,10 @@ class BUNRAKU_PT_takes(_Settings, bpy.types.Panel):
         layout.operator("bunraku.open_take", icon="FILE_FOLDER")
         if told.result is not None:
             row = layout.row(align=True)
-            for of, text in (
-                ("material", "Result"),
-                ("force", "Force"),
-                ("residual", "Residual"),
-                ("regions", "Regions"),
-            ):
-                row.operator("bunraku.colour", text=text).of = of
+            for of in ("material", *colours(told.result)):
+                row.operator("bunraku.colour", text=_COLOURS[of]).of = of
             _scale(layout, told.result.bunraku_result)
+            _said(layout, told.result.bunraku_result)
 
 
 class BUNRAKU_MT_takes(bpy.types.Menu):
@@ -223,6 +221,16 @@ def _scale(layout, shown) -> None:
         layout.label(text=f"Lightest: {shown.force:.3g} N, {shown.residual:.2g} m", icon="COLOR")
 
 
+def _said(layout, shown) -> None:
+    """What the shown take's report says, where the end of the last run does not say it already."""
+    last = job.last.folder if job.last is not None else None
+    if shown.said and (last is None or [last.parent.name, last.name] != shown.take.split("/")):
+        box = layout.box()
+        box.label(text=shown.take, icon="INFO")
+        for line in shown.said.splitlines():
+            _lines(box, line)
+
+
 def _wrinkle(layout, guide, told) -> None:
     layout.prop(told, "moved_by")
     if told.moved_by == "HOOKS":
@@ -281,6 +289,8 @@ def _progress(layout: bpy.types.UILayout, going: job.Job) -> None:
     layout.label(text=going.title)
     layout.progress(factor=now.share, text=f"{now.text}{left}")
     layout.operator("bunraku.cancel", icon="X")
+    for warning in going.told(now.warnings):
+        _lines(layout, warning, "ERROR")
 
 
 def _ending(layout: bpy.types.UILayout, ended: job.Ended, title: str) -> None:
@@ -290,6 +300,8 @@ def _ending(layout: bpy.types.UILayout, ended: job.Ended, title: str) -> None:
     icons = {"done": "CHECKMARK" if ended.met is not False else "ERROR", "failed": "ERROR", "cancelled": "INFO"}
     for k, line in enumerate(ended.lines):
         _lines(box, line, icons[ended.how] if k == 0 else "NONE")
+    for warning in ended.warnings:
+        _lines(box, warning, "ERROR")
 
 
 def _lines(layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .bridge import Refusal, Take, prim_name
+from .bridge import Refusal, Take, named, prim_name, with_hints
 from .capture import MATERIAL
 from .colouring import MODIFIER as COLOURS
 from .colouring import colour_by
@@ -21,8 +21,11 @@ CACHE = "bunraku take"
 """name of the modifier"""
 
 
-def show_take(context: bpy.types.Context, guide: bpy.types.Object, take: Take) -> bpy.types.Object:
-    """The guide's result, playing the take; made where there is none yet."""
+def show_take(
+    context: bpy.types.Context, guide: bpy.types.Object, take: Take, painted: Sequence[str] = ()
+) -> bpy.types.Object:  # fmt: skip
+    """The guide's result, playing the take; made where there is none yet. `painted`: names of its regions, where they
+    are known."""
     file, prim = _own_animation(guide, take)
     fresh = _imported(context, file, prim)
     if take.unit is not None:
@@ -31,9 +34,10 @@ def show_take(context: bpy.types.Context, guide: bpy.types.Object, take: Take) -
     if shown is None or not shown.users_scene or shown.type != "MESH" or shown.bunraku_result.guide != guide:
         shown = _placed(context, guide, fresh)  # a duplicate of a guide names the other's result
     else:
-        _switched(shown, fresh)
+        _switched(shown, fresh, guide)
     told = shown.bunraku_result
     told.guide, told.take = guide, take.name
+    told.said = "\n".join(with_hints([named(one, painted) for one in take.sentences]))
     told.force, told.residual = (take.largest.get(name, 0.0) for name in ("force", "residual"))
     if take.folder.parent.name == shot_names(guide)["REGIONS"]:
         colour_by(shown, "regions")
@@ -114,13 +118,15 @@ def _placed(context: bpy.types.Context, guide: bpy.types.Object, fresh: bpy.type
         collection.objects.unlink(fresh)
     for collection in guide.users_collection or [context.scene.collection]:
         collection.objects.link(fresh)
-    _dress(fresh.data, [slot.material for slot in guide.material_slots])
+    _dress(fresh.data, _materials(_simulated(guide)))
     return fresh
 
 
-def _switched(shown: bpy.types.Object, fresh: bpy.types.Object) -> None:
+def _switched(shown: bpy.types.Object, fresh: bpy.types.Object, guide: bpy.types.Object) -> None:
     """The result with another take's mesh and file; what the artist did to it stays."""
-    old, materials = shown.data, [slot.material for slot in shown.material_slots]
+    old, materials = shown.data, _materials(shown)
+    if materials in [_materials(one) for one in (guide, guide.bunraku.shell) if one is not None]:
+        materials = _materials(_simulated(guide))  # which may be another since
     modifier, new = _cache_of(shown), _cache_of(fresh)
     if modifier is None:
         modifier = shown.modifiers.new(CACHE, "MESH_SEQUENCE_CACHE")
@@ -136,6 +142,17 @@ def _switched(shown: bpy.types.Object, fresh: bpy.types.Object) -> None:
         bpy.data.meshes.remove(old)
     if before is not None and before.users == 0:
         bpy.data.batch_remove([before])
+
+
+def _simulated(guide: bpy.types.Object) -> bpy.types.Object:
+    """What the result is of: the guide subdivided, or the shell that lies on it."""
+    told = guide.bunraku
+    other = told.instrument == "TRACK" and told.use_shell and told.shell is not None
+    return told.shell if other else guide
+
+
+def _materials(thing: bpy.types.Object) -> list[bpy.types.Material | None]:
+    return [slot.material for slot in thing.material_slots]
 
 
 def _dress(mesh: bpy.types.Mesh, materials: list[bpy.types.Material | None]) -> None:

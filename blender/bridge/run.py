@@ -38,6 +38,8 @@ class Ended:
     """of the take, where there is one to show"""
     met: bool | None = None
     """whether the direction was met; None where nothing had to be"""
+    warnings: tuple[str, ...] = ()
+    """what it was warned of on its way"""
 
 
 @dataclass(frozen=True)
@@ -160,14 +162,15 @@ class Run:
             file.close()
         folder, last = self.progress.folder, self._last
         if last.get("event") == "done" and _DONE <= last.keys():  # it was faster than whoever called it off
-            self.ended = Ended("done", tuple(last["sentences"]), Path(last["folder"]), last["direction_met"])
+            told = tuple(last["sentences"])
+            self.ended = Ended("done", told, Path(last["folder"]), last["direction_met"], self.progress.warnings)
         elif self._asked is not None:
             self._clear(folder)
             self.ended = Ended("cancelled", ("Cancelled; nothing is left of it.",))
         else:
             lines = str(last["message"]).splitlines() if last.get("message") else [self._crash(code)]
             stopped = code == 3 and folder is not None and (folder / "report.json").is_file()
-            self.ended = Ended("failed", tuple(lines), folder if stopped else None)
+            self.ended = Ended("failed", tuple(lines), folder if stopped else None, None, self.progress.warnings)
         self._close()
 
     def _crash(self, code: int) -> str:

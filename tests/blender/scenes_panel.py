@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -76,6 +77,40 @@ def drawn(thing: Any | None) -> list[str]:
     return lines
 
 
+def warned(folder: Path) -> dict[str, Any]:
+    """A coat lies a good deal off its cage, of which bunraku warns while it goes on; its result wears the coat's
+    materials, that of the cage alone the cage's, and what an artist gave it stays."""
+    sets.scene(folder, (1, 3))
+    cage, coat = sets.waved(sets.sheet("Cage")), sets.sheet("Coat", squares=8, active=False)
+    coat.location.z = 0.12
+    cage.data.materials.append(bpy.data.materials.new("Grey"))
+    for name in ("Wool", "Button"):
+        coat.data.materials.append(bpy.data.materials.new(name))
+    coat.data.polygons[5].material_index = 1
+    told, job = cage.bunraku, sets.job()
+    told.use_shell, told.shell, told.levels, told.scale, told.count = True, coat, 0, "COUNT", 4
+    bpy.ops.bunraku.run()
+    while not job.current.run.progress.warnings and not job.current.run.over:
+        time.sleep(0.02)
+        job.current.run.poll()
+    found: dict[str, Any] = {"going": drawn(cage)}
+    job.wait()
+    found["done"], found["worn"] = drawn(cage), [_worn(told.result)]
+    found["buttons"] = [p.material_index for p in told.result.data.polygons]
+    told.use_shell = False
+    sets.run(cage)
+    found["worn"].append(_worn(told.result))
+    told.result.material_slots[0].material = bpy.data.materials.new("Red")
+    told.use_shell = True
+    sets.run(cage)
+    found["worn"].append(_worn(told.result))
+    return found
+
+
+def _worn(thing: Any) -> list[str]:
+    return [slot.material.name for slot in thing.material_slots]
+
+
 def menu(name: str) -> list[str]:
     """What is offered by one, with the takes it would show."""
     said: list[str] = []
@@ -125,6 +160,8 @@ def everything(folder: Path) -> dict[str, Any]:
         os.utime(takes / f"v{k:03d}/report.json", (2e9 + k, 2e9 + k))
     found["many"] = drawn(flag)
     found["older"] = menu("BUNRAKU_MT_takes")
+    bpy.ops.bunraku.show_take(take="Flag/v003")
+    found["chosen"] = drawn(flag)
     lines: list[str] = []
     preferences = bpy.context.preferences.addons[sets.EXTENSION].preferences
     type(preferences).draw(SimpleNamespace(layout=Layout(lines), bl_rna=preferences.bl_rna), bpy.context)

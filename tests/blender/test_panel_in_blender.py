@@ -33,4 +33,15 @@ def test_the_panel_of_everything(play: Callable[..., dict[str, Any]]) -> None:
     assert found["older"] == ["Flag/v003", "Flag/v002", "Flag/v001"]
     assert "Older takes" not in " ".join(found["done"])
     assert "got 9999" in " ".join(found["failed"])
+    assert found["done"].count("Flag/v001") == 0  # its sentences stand above already
+    k = found["chosen"].index("Flag/v003")
+    assert "Direction met on all 3 frames" in " ".join(found["chosen"][k:])
     assert "<interpreter>" in found["preferences"] and any("offline" in one for one in found["preferences"])
+
+
+def test_warnings_are_seen_and_a_shell_wears_its_own(play: Callable[..., dict[str, Any]]) -> None:
+    found = play("scenes_panel", "warned")
+    for when in ("going", "done"):
+        assert "from the guide at rest; it keeps that distance" in " ".join(found[when]), when
+    assert found["worn"] == [["Wool", "Button"], ["Grey"], ["Red"]]
+    assert sum(found["buttons"]) == 1 and len(found["buttons"]) == 64

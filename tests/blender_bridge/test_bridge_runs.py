@@ -34,7 +34,7 @@ def test_a_run_is_heard(tmp_path: Path) -> None:
     ended = run.wait(lambda progress: seen.append(progress))
     assert (ended.how, ended.lines, ended.met) == ("done", ("Met.",), True)
     assert run.progress.warnings == ("thin",) and run.progress.text == "frame 1" and run.progress.share == 0.25
-    assert run.progress.seconds_left == 3.5
+    assert run.progress.seconds_left == 3.5 and ended.warnings == ("thin",)
 
 
 def test_a_crash_at_work_is_not_the_interpreters(tmp_path: Path) -> None:
