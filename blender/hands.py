@@ -25,6 +25,24 @@ def keyed(found: Sequence[bpy.types.HookModifier]) -> list[bpy.types.HookModifie
     return [one for one in found if keyed_frames(one.object)]
 
 
+class StillRecord:
+    """Objects of hooks that are not keyed: they hold their points, and so they must not be moved by something else."""
+
+    def __init__(self, found: Sequence[bpy.types.HookModifier]) -> None:
+        self._held = [one for one in found if not keyed_frames(one.object)]
+        self._first: dict[str, np.ndarray] = {}
+
+    def note(self, graph: bpy.types.Depsgraph) -> None:
+        """Where they are now."""
+        for one in self._held:
+            now = np.array(one.object.evaluated_get(graph).matrix_world, dtype=np.float64)
+            if not np.allclose(now, self._first.setdefault(one.name, now), rtol=1e-5, atol=1e-6):
+                raise Refusal(
+                    f"the hook {one.name!r} is to hold its points, for {one.object.name!r} is not keyed, but that is "
+                    f"moved by something else on frame {graph.scene.frame_current}; try: Object, Animation, Bake Action"
+                )
+
+
 def hands(
     thing: bpy.types.Object, mesh: bpy.types.Mesh, hooking: Sequence[bpy.types.HookModifier]
 ) -> list[Hand]:  # fmt: skip

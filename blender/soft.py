@@ -31,7 +31,7 @@ from .bridge import (
 )
 from .bridge.soft import three
 from .capture import Wanted
-from .hands import hands, hooks, keyed, shape_frames
+from .hands import StillRecord, hands, hooks, keyed, shape_frames
 from .materials import material_table
 from .scene import single
 from .way import WayRecord
@@ -78,9 +78,11 @@ class SteerRequest:
         posed = [Wanted(one, self._own, moving=False) for one in self._poses]
         self.wanted = [Wanted(thing, self._own, paint=self._look), *posed]
         self._way = None if told.path is None else WayRecord(told.path, turning=told.turning)
+        self._still = StillRecord(hooks(thing))
 
     def note(self, graph: bpy.types.Depsgraph) -> None:
-        """Where the path's object is."""
+        """Where the path's object is, and that those of hooks that hold points stay."""
+        self._still.note(graph)
         if self._way is not None:
             self._way.note(graph)
 
@@ -117,14 +119,17 @@ class PlanRequest:
     def __init__(self, thing: bpy.types.Object, told: Any) -> None:
         self._thing, self._own, self._told, self._hands = thing, prim_name(thing.name), told, list[Hand]()
         self._hooks = hooks(thing)
+        self._still = StillRecord(self._hooks)
         self.wanted = [Wanted(thing, self._own, paint=self._look, let_go=keyed(self._hooks))]
 
     def note(self, graph: bpy.types.Depsgraph) -> None:
-        """Nothing besides the body."""
+        """That the objects of hooks that hold points stay."""
+        self._still.note(graph)
 
     def tables(self, meshes: Sequence[StageMesh], put: Put, space: Space, shared: Shared) -> dict[str, Any]:
         """The whole shot."""
         (body,), told = meshes, self._told
+        _keyed_within(self._hands, shared.frames)
         still, keys = _still(body), []
         for hand in self._hands:
             for frame in (one for one in hand.frames if one in body.frames):
@@ -158,6 +163,17 @@ def _on_frames_of_their_own(poses: Sequence[bpy.types.Object]) -> None:
             raise Refusal(
                 f"the poses {other.name!r} and {one.name!r} are both on frame {one.bunraku.pose_frame}; "
                 "try: a frame of its own for each, in the panel below Poses"
+            )
+
+
+def _keyed_within(hands: Sequence[Hand], frames: tuple[int, int]) -> None:
+    """One whose keys all lie elsewhere would neither hold its points nor take them anywhere."""
+    first, last = frames
+    for hand in hands:
+        if hand.frames and not any(first <= frame <= last for frame in hand.frames):
+            raise Refusal(
+                f"the hook {hand.name!r} is keyed on frame {', '.join(map(str, hand.frames[:8]))}, and the shot has "
+                f"{first} to {last}; try: a key there, or other frames"
             )
 
 

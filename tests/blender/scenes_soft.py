@@ -239,8 +239,8 @@ def thrown(folder: Path) -> dict[str, Any]:
 
 
 def hopeless(folder: Path) -> dict[str, Any]:
-    """A plan without keys, a hook of indices on a mesh that modifiers change, a pose of another mesh, and two poses on
-    one frame."""
+    """A plan without keys, one whose only keys lie behind the shot, one whose foot is carried off, a hook of indices on
+    a mesh that modifiers change, a pose of another mesh, and two poses on one frame."""
     sets.scene(folder, (1, 5))
     bar = _block("Bar", (0.2, 0.2, 0.8), (1, 1, 2))
     bar.bunraku.instrument = "PLAN"
@@ -252,6 +252,21 @@ def hopeless(folder: Path) -> dict[str, Any]:
     hook.vertex_indices_set([0, 1])
     bar.modifiers.new("smooth", "SUBSURF")
     found["indices"] = sets.run(bar)
+    bar.modifiers.clear()
+    z = sets.points(bar)[:, 2]
+    _hooked(bar, "late", np.flatnonzero(z > 0.79), {30: {"move": (0.1, 0.0, 0.0)}, 40: {}})
+    found["late"] = sets.run(bar)
+    bar.modifiers.clear()
+    _hooked(bar, "top", np.flatnonzero(z > 0.79), {4: {"move": (0.1, 0.0, 0.0)}})
+    foot, carrier = _hooked(bar, "foot", np.flatnonzero(z < 0.01), {}), bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(carrier)
+    foot.parent = carrier
+    for frame in (3, 5):
+        carrier.location.x = 0.1 * (frame - 3)
+        carrier.keyframe_insert("location", frame=frame)
+    for instrument in ("PLAN", "STEER"):
+        bar.bunraku.instrument = instrument
+        found[f"carried {instrument}"] = sets.run(bar)
     bar.modifiers.clear()
     bar.bunraku.instrument, poses = "STEER", bpy.data.collections.new("Poses")
     bpy.context.scene.collection.children.link(poses)

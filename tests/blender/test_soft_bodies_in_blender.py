@@ -74,6 +74,10 @@ def test_what_cannot_be_directed_is_said(play: Play) -> None:
     found = play("scenes_soft", "hopeless")
     assert "'Bar' has no hook whose object is keyed in the shot's frames" in found["keys"]
     assert "the hook 'hand' says points of a mesh that other modifiers change" in found["indices"]
+    assert "the hook 'late' is keyed on frame 30, 40, and the shot has 1 to 5; try: a key there" in found["late"]
+    for instrument in ("PLAN", "STEER"):
+        said = "the hook 'foot' is to hold its points, for 'foot' is not keyed, but that is moved by something else on"
+        assert f"{said} frame 4; try: " in found[f"carried {instrument}"]
     assert "the pose 'Other' has 25 points" in found["pose"]
     assert "the poses 'Low' and 'High' are both on frame 1; try: " in found["poses"]
     assert "an open surface has no interior" in found["open"] and "In Blender: Edit Mode, Mesh" in found["open"]
