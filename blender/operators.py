@@ -13,6 +13,7 @@ from .bridge import Refusal, Run, installing, read_take, running
 from .bridge.install import in_the_making
 from .colouring import colour_by
 from .example import add_figure
+from .materials import change
 from .preferences import environment, interpreter, preferences
 from .request import make_request
 from .result import show_take
@@ -179,6 +180,27 @@ class BUNRAKU_OT_colour(_Refusing, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class BUNRAKU_OT_own_number(bpy.types.Operator):
+    """Take another number than the material's, or the material's again"""
+
+    bl_idname = "bunraku.own_number"
+    bl_label = "Own number"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    of: EnumProperty(items=[(one, one.capitalize(), "") for one in ("material", "skin", "solid")])
+    key: StringProperty()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """For meshes."""
+        return directed(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Change it."""
+        change(getattr(directed(context).bunraku, self.of), self.key)
+        return {"FINISHED"}
+
+
 class BUNRAKU_OT_install(_Refusing, bpy.types.Operator):
     """Install bunraku into an environment of its own, from the folder or wheel above"""
 
@@ -249,7 +271,7 @@ class BUNRAKU_OT_tell(bpy.types.Operator):
 
 _CLASSES = (
     BUNRAKU_OT_run, BUNRAKU_OT_cancel, BUNRAKU_OT_show_take, BUNRAKU_OT_open_take, BUNRAKU_OT_colour,
-    BUNRAKU_OT_install, BUNRAKU_OT_figure, BUNRAKU_OT_tell,
+    BUNRAKU_OT_own_number, BUNRAKU_OT_install, BUNRAKU_OT_figure, BUNRAKU_OT_tell,
 )  # fmt: skip
 
 

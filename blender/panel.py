@@ -9,12 +9,13 @@ from . import job
 from .bridge import Refusal, versions
 from .colouring import colours
 from .hands import keyed_frames, shape_frames
-from .materials import numbers_of
+from .materials import numbers_of, preset_value
 from .operators import directed
 from .scene import shot_names, takes_folder
 
 _WIDTH = 48  # [letters] of a line of the panel
 _RECENT = 12  # takes that have a button of their own
+_NAMES = 0.4  # of a line, for the names of numbers, as Blender has it
 _COLOURS = {"material": "Result", "force": "Force", "residual": "Residual", "regions": "Regions"}
 
 
@@ -158,15 +159,15 @@ class BUNRAKU_PT_material(_Settings, bpy.types.Panel):
     def settings(self, context, layout, guide, told) -> None:
         """Presets and their sliders."""
         if told.instrument == "TRACK":
-            _material(layout, told.material)
+            _material(layout, told, "material")
             return
         if told.instrument == "WRINKLE":
-            _material(layout, told.skin)
+            _material(layout, told, "skin")
             layout.prop(told, "use_wavelength")
             if told.use_wavelength:
                 layout.prop(told, "wavelength")
             layout.separator()
-        _material(layout, told.solid)
+        _material(layout, told, "solid")
         layout.prop(told, "cell" if told.instrument == "WRINKLE" else "edge")
 
 
@@ -218,7 +219,8 @@ def _takes(context: bpy.types.Context, guide: bpy.types.Object) -> list[str]:
 def _scale(layout, shown) -> None:
     """What the lightest colours mean."""
     if shown.force or shown.residual:
-        layout.label(text=f"Lightest: {shown.force:.3g} N, {shown.residual:.2g} m", icon="COLOR")
+        force = f"{shown.force:.3g}" if shown.force < 100.0 else f"{shown.force:.0f}"
+        layout.label(text=f"Lightest: {force} N, {shown.residual:.2g} m", icon="COLOR")
 
 
 def _said(layout, shown) -> None:
@@ -273,14 +275,24 @@ def _listed(frames: list[int]) -> str:
     return "frame " + ", ".join(map(str, frames[:8])) + (" …" if len(frames) > 8 else "")
 
 
-def _material(layout, material) -> None:
+def _material(layout, told, of: str) -> None:
+    """Its numbers: the preset's, to be read, and the artist's own, to be changed."""
+    material = getattr(told, of)
     layout.prop(material, "preset")
-    for key, (name, _, _) in numbers_of(material).items():
-        row = layout.row(heading=name)
-        row.prop(material, f"use_{key}", text="")
-        part = row.row()
-        part.enabled = getattr(material, f"use_{key}")
-        part.prop(material, key, text="")
+    for key, (name, _) in numbers_of(material).items():
+        own, row = getattr(material, f"use_{key}"), layout.split(factor=_NAMES)
+        row.use_property_split = False
+        left, right = row.row(), row.row(align=True)
+        left.alignment = "RIGHT"
+        left.label(text=name)
+        button = right.operator(
+            "bunraku.own_number", text="", icon="CHECKBOX_HLT" if own else "CHECKBOX_DEHLT", emboss=False
+        )
+        button.of, button.key = of, key
+        if own:
+            right.prop(material, key, text="")
+        else:
+            right.label(text=f"{preset_value(material, key):g}")
 
 
 def _progress(layout: bpy.types.UILayout, going: job.Job) -> None:

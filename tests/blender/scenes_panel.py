@@ -29,6 +29,10 @@ class Layout:
     def row(self, *, align: bool = False, heading: str = "") -> Layout:
         return Layout(self.lines)
 
+    def split(self, *, factor: float) -> Layout:
+        assert 0.0 < factor < 1.0
+        return Layout(self.lines)
+
     def column(self, *, align: bool = False) -> Layout:
         return Layout(self.lines)
 
@@ -57,7 +61,9 @@ class Layout:
         assert hasattr(bpy.types, name), name
         self.lines.append(f"({text})")
 
-    def operator(self, name: str, *, text: str = "", icon: str = "NONE", depress: bool = False) -> Any:
+    def operator(
+        self, name: str, *, text: str = "", icon: str = "NONE", depress: bool = False, emboss: bool = True
+    ) -> Any:  # fmt: skip
         assert icon in _ICONS, icon
         room, act = name.split(".")
         known = getattr(getattr(bpy.ops, room), act).get_rna_type().properties
@@ -109,6 +115,22 @@ def warned(folder: Path) -> dict[str, Any]:
 
 def _worn(thing: Any) -> list[str]:
     return [slot.material.name for slot in thing.material_slots]
+
+
+def materials(folder: Path) -> dict[str, Any]:
+    """Numbers of presets as they are seen: a skin's and its body's; one that is made an own one, and given up again."""
+    flag = sets.sheet()
+    told = flag.bunraku
+    told.material.preset = told.skin.preset = "foil"
+    told.solid.preset = "cork"
+    found: dict[str, Any] = {"foil": drawn(flag)}
+    bpy.ops.bunraku.own_number(of="material", key="thickness")
+    found["begins"] = [told.material.use_thickness, told.material.thickness]
+    found["own"] = drawn(flag)
+    bpy.ops.bunraku.own_number(of="material", key="thickness")
+    found["given up"] = [told.material.use_thickness, drawn(flag) == found["foil"]]
+    told.instrument = "WRINKLE"
+    return found | {"skin": drawn(flag)}
 
 
 def menu(name: str) -> list[str]:

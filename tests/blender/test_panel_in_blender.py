@@ -45,3 +45,14 @@ def test_warnings_are_seen_and_a_shell_wears_its_own(play: Callable[..., dict[st
         assert "from the guide at rest; it keeps that distance" in " ".join(found[when]), when
     assert found["worn"] == [["Wool", "Button"], ["Grey"], ["Red"]]
     assert sum(found["buttons"]) == 1 and len(found["buttons"]) == 64
+
+
+def test_numbers_are_the_presets_until_they_are_the_artists(play: Callable[..., dict[str, Any]]) -> None:
+    found = play("scenes_panel", "materials")
+    k = found["foil"].index("Young's modulus")
+    assert found["foil"][k : k + 6] == [
+        "Young's modulus", "[bunraku.own_number]", "6.9e+10", "Thickness", "[bunraku.own_number]", "1.6e-05",
+    ]  # fmt: skip
+    assert found["begins"] == [True, pytest.approx(1.6e-5)] and found["given up"] == [False, True]
+    assert "<thickness>" in found["own"] and "1.6e-05" not in found["own"]
+    assert found["skin"].count("Young's modulus") == 2 and "2e+07" in found["skin"]  # foil and cork

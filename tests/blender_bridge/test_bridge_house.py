@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import bridge
+import pytest
 
 from bunraku.materials import PRESETS, SOLID_PRESETS
 
@@ -76,5 +77,8 @@ def test_what_the_page_names_is_in_the_extension() -> None:
 
 
 def test_materials_are_those_that_bunraku_has() -> None:
-    assert set(bridge.presets.SHELLS) == set(PRESETS)
-    assert set(bridge.presets.SOLIDS) == set(SOLID_PRESETS)
+    for ours, theirs in ((bridge.presets.SHELLS, PRESETS), (bridge.presets.SOLIDS, SOLID_PRESETS)):
+        assert set(ours) == set(theirs)
+        for name, numbers in ours.items():
+            meant = {key: getattr(theirs[name].material, key) for key in numbers}
+            assert numbers == pytest.approx(meant, rel=1e-7), name
