@@ -219,8 +219,8 @@ def _takes(context: bpy.types.Context, guide: bpy.types.Object) -> list[str]:
 def _scale(layout, shown) -> None:
     """What the lightest colours mean."""
     if shown.force or shown.residual:
-        force = f"{shown.force:.3g}" if shown.force < 100.0 else f"{shown.force:.0f}"
-        layout.label(text=f"Lightest: {force} N, {shown.residual:.2g} m", icon="COLOR")
+        force = float(f"{shown.force:.3g}")  # 1430 and not 1.43e+03
+        layout.label(text=f"Lightest: {force:g} N, {shown.residual:.2g} m", icon="COLOR")
 
 
 def _said(layout, shown) -> None:
