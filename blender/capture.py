@@ -75,6 +75,12 @@ def capture(
     return [_stage_mesh(one, points, frames) for one, points in zip(wanted, shapes, strict=True)]
 
 
+def armatures(thing: bpy.types.Object) -> list[bpy.types.Object]:
+    """Those that deform an object, or that it hangs on: by its modifiers and as its parent."""
+    by = [modifier.object for modifier in thing.modifiers if modifier.type == "ARMATURE"]
+    return [one for one in (*by, thing.parent) if one is not None and one.type == "ARMATURE"]
+
+
 @contextmanager
 def resting(
     scene: bpy.types.Scene, frame: int, posed: Sequence[bpy.types.Object] = (),
@@ -82,12 +88,7 @@ def resting(
 ) -> Iterator[None]:  # fmt: skip
     """While held, the scene is on a frame, the armatures that deform some objects are in their rest position, and some
     modifiers are off."""
-    found = {
-        modifier.object.data
-        for thing in posed
-        for modifier in thing.modifiers
-        if modifier.type == "ARMATURE" and modifier.object is not None
-    }
+    found = {one.data for thing in posed for one in armatures(thing)}
     before = {armature: armature.pose_position for armature in found}
     for armature in found:
         armature.pose_position = "REST"

@@ -6,7 +6,7 @@ import textwrap
 import bpy
 
 from . import job
-from .bridge import Refusal, versions
+from .bridge import Refusal, lasting, versions
 from .colouring import colours
 from .hands import keyed_frames, shape_frames
 from .materials import numbers_of, preset_value
@@ -297,7 +297,7 @@ def _material(layout, told, of: str) -> None:
 
 def _progress(layout: bpy.types.UILayout, going: job.Job) -> None:
     now = going.run.progress
-    left = "" if now.seconds_left is None else f", {now.seconds_left:.0f} s left"
+    left = "" if now.seconds_left is None else f", {lasting(now.seconds_left)} left"
     layout.label(text=going.title)
     layout.progress(factor=now.share, text=f"{now.text}{left}")
     layout.operator("bunraku.cancel", icon="X")

@@ -13,7 +13,7 @@ import bpy
 
 from .air import WindRecord, wind_objects
 from .bridge import Desk, Refusal, Shared, Source, Space, StageMesh, free_name, prim_name, stage_text, toml_text
-from .capture import Wanted, capture, resting
+from .capture import Wanted, armatures, capture, resting
 from .painting import group_names
 from .scene import frame_range, scene_gravity, scene_space, shot_names, shots_folder, single, turned
 from .soft import PlanRequest, SteerRequest, WrinkleRequest
@@ -119,6 +119,11 @@ def _captured(
     """All meshes; others are `watching` each frame."""
     frame = told.rest_frame if told.rest == "FRAME" else frames[0]
     posed = [one.thing for one in wanted] if told.rest == "POSE" else []
+    if posed and not any(armatures(one) for one in posed):
+        raise Refusal(
+            f"{told.id_data.name!r} has no armature whose rest position could be its rest shape; "
+            "try: Frames and folder, Rest shape, another one"
+        )
     let_go = [modifier for one in wanted for modifier in one.let_go]
 
     def seen(graph: bpy.types.Depsgraph) -> None:

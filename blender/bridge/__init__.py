@@ -6,6 +6,7 @@ Nothing here imports bpy or bunraku, so that it is tested without either; NumPy 
 
 from . import presets as presets
 from .desk import Desk as Desk
+from .hints import lasting as lasting
 from .hints import with_hints as with_hints
 from .refusal import Refusal as Refusal
 from .run import Ended as Ended

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remedies that bunraku's sentences name for a terminal, as they are done in Blender."""
+"""How the panel tells how long something takes, and remedies for a terminal as they are done in Blender."""
 
 from __future__ import annotations
 
@@ -14,3 +14,10 @@ _HINTS = {
 def with_hints(sentences: Sequence[str]) -> tuple[str, ...]:
     """The sentences, and behind them what some of them mean here."""
     return (*sentences, *(hint for word, hint in _HINTS.items() if any(word in one for one in sentences)))
+
+
+def lasting(seconds: float) -> str:
+    """As one says it: '40 s', '12 min', '2.5 h'."""
+    if seconds < 100.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 100.0 * 60.0 else f"{seconds / 3600.0:.1f} h"

@@ -82,6 +82,28 @@ def _split(faces: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return np.arange(len(rows)), children, weights[nearest.argmin(axis=1)]
 
 
+def at_rest(folder: Path, *, by: str) -> dict[str, Any]:
+    """The rest position of an armature is asked for that deforms by a modifier, or as a parent of the old kind; and of
+    none at all. The character is bent on the first frame already."""
+    sets.scene(folder, (6, 8))
+    body, rig = sets.character()
+    rig.animation_data_clear()
+    rig.pose.bones["bone1"].rotation_mode = "XYZ"
+    rig.pose.bones["bone1"].rotation_euler.x = 0.6
+    if by != "modifier":
+        body.modifiers.clear()
+    if by == "parent":
+        body.parent, body.parent_type = rig, "ARMATURE"
+    body.bunraku.rest, body.bunraku.levels, body.bunraku.scale = "POSE", 0, "VERTICES"
+    unbent = np.array([tuple(one.co) for one in body.data.vertices])
+    found: dict[str, Any] = {"said": sets.run(body), "bent": float(np.abs(sets.points(body, 6) - unbent).max())}
+    if body.bunraku.result is not None:
+        (stage,) = (folder / "bunraku/inputs").iterdir()
+        rest = json.loads(stage.read_text().split("points = ")[1].split("\n")[0].translate({40: 91, 41: 93}))
+        found["gap"] = float(np.abs(np.array(rest) - unbent).max())
+    return found
+
+
 def figure(folder: Path) -> dict[str, Any]:
     """The figure of Add, Mesh."""
     bpy.ops.bunraku.add_figure()

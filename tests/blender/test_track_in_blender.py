@@ -31,6 +31,15 @@ def test_a_character_is_tracked(play: Play) -> None:
     assert found["frame"] == 1004
 
 
+@pytest.mark.parametrize("by", ["modifier", "parent", "nothing"])
+def test_armatures_at_rest_are_the_rest_shape(play: Play, by: str) -> None:
+    found = play("scenes_track", "at_rest", by=by)
+    if by == "nothing":
+        assert "'Hero' has no armature whose rest position could be its rest shape; try: " in found["said"]
+    else:
+        assert found["said"] == "" and found["bent"] > 0.1 and found["gap"] < 1e-6  # [m]
+
+
 def test_the_figure_walks(play: Play) -> None:
     """As docs/blender.md says: of so many points, and two steps a second at 24 frames a second."""
     found = play("scenes_track", "figure")

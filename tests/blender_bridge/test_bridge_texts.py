@@ -17,6 +17,7 @@ from bridge import (
     StageMesh,
     Track,
     Wind,
+    lasting,
     named,
     prim_name,
     shot_name,
@@ -132,6 +133,10 @@ def test_remedies_of_the_command_line_are_told_in_blenders_words() -> None:
     twice = ["It passes through itself; physics.contact = true keeps it apart."] * 2
     assert with_hints(twice) == (*twice, "In Blender: Contact, in the panel Contact and wind; Quick does without it.")
     assert with_hints(["Met."]) == ("Met.",)
+
+
+def test_times_are_told_as_one_says_them() -> None:
+    assert [lasting(s) for s in (0.4, 99.4, 100.0, 5940.0, 9000.0)] == ["0 s", "99 s", "2 min", "99 min", "2.5 h"]
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
