@@ -212,8 +212,11 @@ class BUNRAKU_PT_frames(_Settings, bpy.types.Panel):
 
 
 def _takes(context: bpy.types.Context, guide: bpy.types.Object) -> list[str]:
-    """All of an object, the newest first."""
-    return versions(takes_folder(context.scene), shot_names(guide).values())
+    """All of an object, the newest first; also those from when it had another name."""
+    shown = guide.bunraku.result
+    own = shown is not None and shown.bunraku_result.guide == guide  # a duplicate names the other's result
+    before = shown.bunraku_result.shots.splitlines() if own else []
+    return versions(takes_folder(context.scene), dict.fromkeys([*shot_names(guide).values(), *before]))
 
 
 def _scale(layout, shown) -> None:

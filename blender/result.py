@@ -29,7 +29,7 @@ def show_take(
     file, prim = _own_animation(guide, take)
     fresh = _imported(context, file, prim)
     if take.unit is not None:
-        fresh.matrix_world = Matrix.Scale(take.unit / scene_space(context.scene).unit, 4) @ fresh.matrix_world
+        fresh.matrix_world = Matrix.Scale(take.unit / scene_space(_scene(context, guide)).unit, 4) @ fresh.matrix_world
     shown = guide.bunraku.result
     if shown is None or not shown.users_scene or shown.type != "MESH" or shown.bunraku_result.guide != guide:
         shown = _placed(context, guide, fresh)  # a duplicate of a guide names the other's result
@@ -37,6 +37,7 @@ def show_take(
         _switched(shown, fresh, guide)
     told = shown.bunraku_result
     told.guide, told.take = guide, take.name
+    told.shots = "\n".join(dict.fromkeys([*told.shots.splitlines(), take.folder.parent.name]))
     told.said = "\n".join(with_hints([named(one, painted) for one in take.sentences]))
     told.force, told.residual = (take.largest.get(name, 0.0) for name in ("force", "residual"))
     if take.folder.parent.name == shot_names(guide)["REGIONS"]:
@@ -45,6 +46,12 @@ def show_take(
         shown.modifiers.remove(shown.modifiers[COLOURS])
     guide.bunraku.result = shown
     return shown
+
+
+def _scene(context: bpy.types.Context, guide: bpy.types.Object) -> bpy.types.Scene:
+    """The guide's: another may be looked at by the time that its take is there."""
+    there = guide.users_scene
+    return context.scene if context.scene in there or not there else there[0]
 
 
 def _own_animation(guide: bpy.types.Object, take: Take) -> tuple[Path, str]:

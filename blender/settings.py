@@ -122,6 +122,7 @@ class ResultSettings(bpy.types.PropertyGroup):
 
     guide: PointerProperty(name="Guide", type=bpy.types.Object)
     take: StringProperty(name="Take", description="The take that is shown")
+    shots: StringProperty(name="Shots", description="Names of the shots whose takes were shown here, one a line")
     said: StringProperty(name="Said", description="What its report says, a sentence a line")
     force: FloatProperty(name="Force", description="The largest force of direction [N], which has the lightest colour")
     residual: FloatProperty(name="Residual", description="The largest residual [m], which has the lightest colour")

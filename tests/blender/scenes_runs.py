@@ -223,6 +223,35 @@ def quick(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def renamed(folder: Path) -> dict[str, Any]:
+    """A guide gets another name between two runs; while the second goes on, a scene of centimetres is looked at."""
+    sets.scene(folder, (1, 2))
+    flag = sets.waved(sets.sheet())
+    flag.bunraku.levels = 0
+    sets.run(flag)
+    flag.name = "Banner"
+    job, other = sets.job(), bpy.data.scenes.new("Other")
+    other.unit_settings.scale_length = 0.01
+    bpy.ops.bunraku.run()
+    job.current.run.wait()
+    with bpy.context.temp_override(scene=other):
+        job.tick()
+    gap = float(np.abs(sets.points(flag.bunraku.result, 2) - sets.points(flag, 2)).max())
+    from importlib import import_module
+
+    panel = import_module(f"{sets.EXTENSION}.panel")
+    duplicate = flag.copy()
+    duplicate.name = "Copy"
+    return {
+        "takes": sorted(panel._takes(bpy.context, flag)), "gap": gap, "scenes": _scenes(flag.bunraku.result),
+        "duplicate": panel._takes(bpy.context, duplicate),
+    }  # fmt: skip
+
+
+def _scenes(thing: Any) -> list[str]:
+    return [one.name for one in thing.users_scene]
+
+
 def meanwhile(folder: Path) -> dict[str, Any]:
     """While a run goes on its guide gets another name; while a second one does, another .blend is opened."""
     sets.scene(folder, (1, 3))

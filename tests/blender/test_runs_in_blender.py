@@ -107,6 +107,12 @@ def test_a_run_finds_its_guide_by_whatever_name(play: Play) -> None:
     assert found["folder"].endswith("v002") and found["objects"] == 0
 
 
+def test_a_guide_keeps_its_takes_under_another_name_and_its_unit_in_another_scene(play: Play) -> None:
+    found = play("scenes_runs", "renamed")
+    assert found["takes"] == ["Banner/v001", "Flag/v001"] and found["duplicate"] == []
+    assert found["gap"] < 1e-6 and found["scenes"] == ["Scene"]  # [m] every vertex is directed
+
+
 def test_a_duplicate_has_takes_of_its_own(play: Play) -> None:
     found = play("scenes_runs", "duplicated")
     assert found["said"] == "" and found["objects"] == 4
