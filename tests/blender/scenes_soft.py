@@ -238,6 +238,26 @@ def thrown(folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _astray(bar: Any) -> dict[str, Any]:
+    """Only keys behind the shot, and a foot that is carried off by its parent."""
+    z = sets.points(bar)[:, 2]
+    _hooked(bar, "late", np.flatnonzero(z > 0.79), {30: {"move": (0.1, 0.0, 0.0)}, 40: {}})
+    found = {"late": sets.run(bar)}
+    bar.modifiers.clear()
+    _hooked(bar, "top", np.flatnonzero(z > 0.79), {4: {"move": (0.1, 0.0, 0.0)}})
+    foot, carrier = _hooked(bar, "foot", np.flatnonzero(z < 0.01), {}), bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(carrier)
+    foot.parent = carrier
+    for frame in (3, 5):
+        carrier.location.x = 0.1 * (frame - 3)
+        carrier.keyframe_insert("location", frame=frame)
+    for instrument in ("PLAN", "STEER"):
+        bar.bunraku.instrument = instrument
+        found[f"carried {instrument}"] = sets.run(bar)
+    bar.modifiers.clear()
+    return found
+
+
 def hopeless(folder: Path) -> dict[str, Any]:
     """A plan without keys, one whose only keys lie behind the shot, one whose foot is carried off, a hook of indices on
     a mesh that modifiers change, a pose of another mesh, and two poses on one frame."""
@@ -253,21 +273,7 @@ def hopeless(folder: Path) -> dict[str, Any]:
     bar.modifiers.new("smooth", "SUBSURF")
     found["indices"] = sets.run(bar)
     bar.modifiers.clear()
-    z = sets.points(bar)[:, 2]
-    _hooked(bar, "late", np.flatnonzero(z > 0.79), {30: {"move": (0.1, 0.0, 0.0)}, 40: {}})
-    found["late"] = sets.run(bar)
-    bar.modifiers.clear()
-    _hooked(bar, "top", np.flatnonzero(z > 0.79), {4: {"move": (0.1, 0.0, 0.0)}})
-    foot, carrier = _hooked(bar, "foot", np.flatnonzero(z < 0.01), {}), bpy.data.objects.new("Carrier", None)
-    bpy.context.scene.collection.objects.link(carrier)
-    foot.parent = carrier
-    for frame in (3, 5):
-        carrier.location.x = 0.1 * (frame - 3)
-        carrier.keyframe_insert("location", frame=frame)
-    for instrument in ("PLAN", "STEER"):
-        bar.bunraku.instrument = instrument
-        found[f"carried {instrument}"] = sets.run(bar)
-    bar.modifiers.clear()
+    found |= _astray(bar)
     bar.bunraku.instrument, poses = "STEER", bpy.data.collections.new("Poses")
     bpy.context.scene.collection.children.link(poses)
     bar.bunraku.poses = poses
