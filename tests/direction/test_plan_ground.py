@@ -120,3 +120,28 @@ def test_no_moment_is_looked_at_twice(free: Motion, share: float, monkeypatch: p
     seen = looked_at_all(some, free.body, free.place, free.spline)
     assert not some.whole and seen.whole and sorted(asked) == times.tolist()
     np.testing.assert_allclose(seen.values, whole.values, atol=1e-12)
+
+
+DOWN = Key(0.3, RIGHT, velocities=(0.0, -1.0, 0.0))
+ENDS: dict[str, tuple[list[Key], dict[str, Any], float]] = {
+    "a free end": ([DOWN], {"free": (False, True)}, 0.4),
+    "a free beginning": ([Key(0.1, RIGHT, velocities=(0.0, 1.0, 0.0))], {"free": (True, False)}, 0.0),
+    "where a circle closes": (
+        [Key(0.05, RIGHT, velocities=(0.0, 1.0, 0.0)), Key(0.35, RIGHT, velocities=(0.0, -1.0, 0.0))],
+        {"circular": True},
+        0.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("where", ENDS)
+def test_what_is_lowest_at_an_end_that_nobody_gave_is_lifted(where: str) -> None:
+    keys, more, moment = ENDS[where]
+    given: dict[str, Any] = {"fixed": LEFT, "material": {"preset": "rubber", "young": 2e6}, "damping": (0.1, 0.001)}
+    given |= {"duration": 0.4, "modes": 15, **more}
+    plain = plan(BAR, keys, **given)
+    low, level = lowest(plain), 0.5 * lowest(plain)
+    assert low < -0.02 and plain.points(moment)[:, 1].min() == pytest.approx(low, rel=0.05)
+    lifted = plan(BAR, keys, **given, ground=level)
+    assert lifted.report["above_ground"] and lifted.report["met"], lifted.report["sentences"]
+    assert lowest(lifted) > level - 1.5 * ALLOWED * BAR.size

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.contracts import Array, Points, Vector
+from bunraku.contracts import Array, Flags, Points, Vector
 from bunraku.dynamics import Goal, Observed
 
 from .keys import Key
 from .looking import Heights
+from .nodes import Ends
 from .place import Place
 from .problem import Problem, Row
 from .reduced import Reduced
@@ -120,24 +121,33 @@ def deepest(seen: Heights, level: float) -> float:
     return float((level - seen.values).max(initial=-np.inf))
 
 
-def dips(body: Reduced, seen: Heights, level: float) -> list[Touch]:
+def dips(body: Reduced, seen: Heights, level: float, ends: Ends) -> list[Touch]:
     """Vertices that are deepest below the ground, each at the moment it is.
 
-    Of vertices beside each other only the deepest; the first and the last moment are what they are.
+    Of vertices beside each other only the deepest; an end whose pose is given is what it is.
     """
     skin, depth = seen.vertices, level - seen.values
     found: list[Touch] = []
-    inner = depth[1:-1]
-    lowest = (inner >= depth[:-2]) & (inner > depth[2:]) & (inner > ALLOWED * body.mesh.size)
+    lowest = _turns_up(depth, ends) & (depth > ALLOWED * body.mesh.size)
     order = np.argwhere(lowest)
-    order = order[np.argsort(-inner[lowest], kind="stable")]
+    order = order[np.argsort(-depth[lowest], kind="stable")]
     chosen: list[tuple[int, int]] = []
     for k, j in order:
         near = any(abs(k - a) <= _MOMENTS // 2 and _close(body, int(skin[j]), int(skin[b])) for a, b in chosen)
         if not near and len(chosen) < _AT_ONCE:
             chosen.append((int(k), int(j)))
-            found.append(Touch(float(seen.times[k + 1]), int(skin[j])))
+            found.append(Touch(float(seen.times[k]), int(skin[j])))
     return found
+
+
+def _turns_up(depth: Array, ends: Ends) -> Flags:
+    """(t, k) whether a depth (t, k) is no less than those just before and after it. Beside a free end there is nothing,
+    beside a given one what is deeper; on a circle the last moment, which is the first, comes before the second."""
+    begun, ended = (-np.inf if end is None else np.inf for end in (ends.first, ends.last))
+    first, last = np.full((1, depth.shape[1]), begun), np.full((1, depth.shape[1]), ended)
+    if ends.circular:
+        first, last = depth[-2:-1], np.full_like(last, np.inf)
+    return (depth >= np.concatenate([first, depth[:-1]])) & (depth > np.concatenate([depth[1:], last]))
 
 
 def _close(body: Reduced, one: int, other: int) -> bool:
@@ -163,11 +173,11 @@ def ground_sentence(facts: Mapping[str, Any]) -> str:
     )
 
 
-def merged(touches: Sequence[Touch], more: Sequence[Touch], apart: float) -> list[Touch]:
-    """Both, the times of new ones drawn to those of old ones that are nearer than `apart` [s]."""
+def merged(touches: Sequence[Touch], more: Sequence[Touch], apart: float, free: Sequence[float]) -> list[Touch]:
+    """Both, the times of new ones drawn to those of old ones, or to `free` ends, that are nearer than `apart` [s]."""
     out = list(touches)
     for one in more:
-        near = [other.time for other in out if abs(other.time - one.time) < apart]
+        near = [time for time in (*free, *(other.time for other in out)) if abs(time - one.time) < apart]
         time = min(near, key=lambda t: abs(t - one.time)) if near else one.time
         if not any(other.vertex == one.vertex and other.time == time for other in out):
             out.append(replace(one, time=time))

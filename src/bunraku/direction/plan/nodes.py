@@ -35,6 +35,11 @@ class Ends:
     circular: bool = False
     """whether it goes on from its end as it began"""
 
+    def free(self, duration: float) -> list[float]:
+        """[s] the moments of the ends whose pose is not given; of a circle the end is the beginning."""
+        last = [] if self.circular or self.last is not None else [duration]
+        return last if self.first is not None else [0.0, *last]
+
 
 @dataclass(frozen=True, eq=False)
 class Nodes:

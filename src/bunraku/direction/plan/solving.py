@@ -106,14 +106,14 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     best, least = found, np.inf
     for left in range(_ROUNDS, -1, -1):
         seen = looked_at(body, place, found.spline, times, ground)
-        if not seen.whole and not dips(body, seen, ground):  # before it is taken
+        if not seen.whole and not dips(body, seen, ground, ends):  # before it is taken
             seen = looked_at_all(seen, body, place, found.spline)
         if (deep := deepest(seen, ground)) < least:
             best, least = replace(found, seen=seen), deep
-        more = dips(body, seen, ground)
+        more = dips(body, seen, ground, ends)
         if not more or not left:
             break
-        touches = merged(touches, more, _NEAR * duration)
+        touches = merged(touches, more, _NEAR * duration, ends.free(duration))
         problem = lay_out(body, keys, duration, ends, touches)
         problem = with_touches(problem, touches, place, level)
         squares = problem.eased(_FIRMER[-1]).squares
