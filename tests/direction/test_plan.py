@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from planned import BASE, BLOCK, PULLED, RUBBER, TILTED, TOP, TWISTED, block, posed
@@ -11,6 +13,7 @@ from bunraku.direction.plan import Key, Motion, plan
 from bunraku.direction.plan.nodes import Ends
 from bunraku.direction.plan.solving import lay_out
 from bunraku.direction.steer import Grip
+from bunraku.energies import linear_stiffness, solid_mass
 from bunraku.geometry import tet_bar, tet_volumes
 from bunraku.materials import SolidMaterial
 from bunraku.numerics import WigglySpline
@@ -132,6 +135,42 @@ def test_a_material_of_two_halves_bends_where_it_is_soft() -> None:
     assert stretch[upper == 0].mean() > 5 * stretch[upper == 1].mean()
     with_one = block(posed(0.5, TILTED))
     assert np.abs(with_one.points(0.5) - x).max() > 0.01
+
+
+DRAGGED = SolidMaterial(young=1e5, poisson=0.3, density=1000.0, mass_damping=1.5, stiffness_damping=1e-4)
+TOUGH = SolidMaterial(young=2e5, poisson=0.3, density=800.0, mass_damping=0.1, stiffness_damping=6e-4)
+UPPER = (BLOCK.rest[BLOCK.tets].mean(axis=1)[:, 1] > 0.45).astype(int)
+
+
+def test_each_of_several_materials_has_its_own_damping() -> None:
+    """Light damping: the decay of the whole body's free oscillations, which knows nothing of modes."""
+    motion = block(posed(0.5, TILTED), material=[DRAGGED, TOUGH], of_tet=UPPER, modes=12)
+    free = np.repeat(motion.body.stock.linear(motion.body.fixed).loose, 3)
+    whole, twice = (solid_mass(BLOCK, [replace(DRAGGED, density=k * 1000.0), TOUGH], UPPER) for k in (1.0, 2.0))
+    share = (twice - whole) / whole  # of the first material
+    alpha = np.repeat(share * DRAGGED.mass_damping + (1.0 - share) * TOUGH.mass_damping, 3)
+    soft = [replace(one, young=one.young * one.stiffness_damping) for one in (DRAGGED, TOUGH)]
+    stiffness, viscosity = (
+        linear_stiffness(BLOCK, pair, UPPER).toarray()[np.ix_(free, free)] for pair in ([DRAGGED, TOUGH], soft)
+    )
+    mass = np.repeat(whole, 3)[free]
+    damper = np.diag(mass * alpha[free]) + viscosity
+    unit = np.eye(len(mass))
+    first = np.block([[0.0 * unit, unit], [-stiffness / mass[:, None], -damper / mass[:, None]]])
+    decay = np.linalg.eigvals(first)
+    decay = decay[decay.imag > 0.0]
+    lowest = -decay[np.argsort(decay.imag)][:12].real
+    np.testing.assert_allclose(motion.body.oscillators.damping, lowest, rtol=1e-3)
+
+
+def test_the_order_of_materials_means_nothing() -> None:
+    one = block(posed(0.5, TILTED), material=[DRAGGED, TOUGH], of_tet=UPPER)
+    two = block(posed(0.5, TILTED), material=[TOUGH, DRAGGED], of_tet=1 - UPPER)
+    assert two.energy == pytest.approx(one.energy, rel=1e-9)
+    assert np.abs(one.points(0.4) - two.points(0.4)).max() < 1e-9
+    told = [block(posed(0.5, TILTED), material=pair, of_tet=UPPER, damping=(0.2, 1e-3)).energy
+            for pair in ([DRAGGED, TOUGH], [replace(DRAGGED, mass_damping=9.0), TOUGH])]  # fmt: skip
+    assert told[0] == told[1]
 
 
 def test_an_edit_begins_where_the_motion_was() -> None:

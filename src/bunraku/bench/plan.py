@@ -135,7 +135,7 @@ def draft_of(one: ReadPlan, threads: int | None = None) -> Draft:
     return Draft(
         motion.mesh, motion.keys, fixed=motion.body.fixed, duration=motion.duration, modes=one.table.modes,
         material=list(stock.materials) if stock.of_tet is not None else stock.materials[0], of_tet=stock.of_tet,
-        damping=stock.damping, threads=threads,
+        damping=one.table.damping, threads=threads,
     )  # fmt: skip
 
 

@@ -20,28 +20,35 @@ from .linear_solid_kernels import fill_stiffness, find_corners, find_neighbours
 
 
 def linear_stiffness(
-    mesh: TetMesh, materials: SolidMaterial | Sequence[SolidMaterial], of_tet: Integers | None = None
-) -> Sparse:
+    mesh: TetMesh, materials: SolidMaterial | Sequence[SolidMaterial], of_tet: Integers | None = None,
+    times: Sequence[float] | None = None,
+) -> Sparse:  # fmt: skip
     """(3n, 3n) CSR, symmetric [N/m]: the Hessian at rest; rigid motion, linearised, is free.
 
     Args:
         mesh: the body.
         materials: one for all, or several.
         of_tet: (m,) which of several each tetrahedron is of.
+        times: what the stiffness of each material is multiplied by: times of retardation [s] make a viscosity.
     """
     check_tets(mesh)
     several, which = _chosen(mesh, materials, of_tet)
+    factor = np.ones(len(several)) if times is None else np.asarray(times, dtype=np.float64)
     mu, lam = (np.array(part)[which] for part in zip(*(one.lame for one in several), strict=True))
+    mu, lam = mu * factor[which], lam * factor[which]
     gradients, volumes = tet_gradients(mesh.rest, mesh.tets)
     return _summed(mesh.tets, gradients, volumes * lam, volumes * mu, mesh.point_count)
 
 
 def solid_mass(
-    mesh: TetMesh, materials: SolidMaterial | Sequence[SolidMaterial], of_tet: Integers | None = None
-) -> Vector:
-    """(n,) a quarter of each tetrahedron's mass at each of its corners [kg]; arguments as of `linear_stiffness`."""
+    mesh: TetMesh, materials: SolidMaterial | Sequence[SolidMaterial], of_tet: Integers | None = None,
+    times: Sequence[float] | None = None,
+) -> Vector:  # fmt: skip
+    """(n,) a quarter of each tetrahedron's mass at each of its corners [kg]; arguments as of `linear_stiffness`: rates
+    [1/s] make a drag."""
     several, which = _chosen(mesh, materials, of_tet)
-    return tet_lumped_mass(mesh, np.array([one.density for one in several])[which])
+    factor = np.ones(len(several)) if times is None else np.asarray(times, dtype=np.float64)
+    return tet_lumped_mass(mesh, (np.array([one.density for one in several]) * factor)[which])
 
 
 def _chosen(

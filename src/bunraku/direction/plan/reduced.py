@@ -62,10 +62,9 @@ class Reduced:
     @cached_property
     def oscillators(self) -> Oscillators:
         """One a mode."""
-        alpha, beta = self.stock.damping
         flat = self.modes.shapes.reshape(-1, self.modes.count)
         pull = -flat.T @ (np.repeat(self.mass, 3) * np.tile(self.stock.gravity, len(self.mass)))
-        return Oscillators(self.modes.stiffness, 0.5 * (alpha + beta * self.modes.stiffness), pull)
+        return Oscillators(self.modes.stiffness, self.stock.damped(self.modes), pull)
 
     def observe(self, vertices: Integers | None) -> Observed:
         """Vertices (v,) by the roots of their masses, or the centre of mass: kept, for keys are edited often."""
@@ -135,8 +134,8 @@ class Stock:
     materials: tuple[SolidMaterial, ...]
     of_tet: Integers | None
     """(m,) which of several materials each tetrahedron is of"""
-    damping: tuple[float, float]
-    """α [1/s] of the mass and β [s] of the stiffness: 2δ = α + β λ"""
+    damping: tuple[tuple[float, float], ...]
+    """α [1/s] of the mass and β [s] of the stiffness, for all or of each material: 2δ = α + β λ where they are alike"""
     gravity: Vector
     """(3,) [m/s²]"""
     cache: ContentStore | None = None
@@ -158,6 +157,28 @@ class Stock:
     def stiffness(self) -> Sparse:
         """(3n, 3n) of the body at rest [N/m]."""
         return linear_stiffness(self.mesh, self._chosen, self.of_tet)
+
+    def damped(self, modes: Modes) -> Vector:
+        """(d,) δ [1/s] of modes: each is damped by what it moves and strains, 2δ = φᵀ (Σ αM + Σ βK) φ of the materials.
+        By what else that would couple modes they are not told apart, as is usual where damping is light."""
+        if len(set(self.damping)) == 1:
+            alpha, beta = self.damping[0]
+            return 0.5 * (alpha + beta * modes.stiffness)
+        drag, viscosity = self._dampers
+        flat = modes.shapes.reshape(-1, modes.count)
+        own = np.einsum("ij,i,ij->j", flat, np.repeat(drag, 3), flat)
+        strained = flat[:, modes.rigid :]
+        own[modes.rigid :] += np.einsum("ij,ij->j", strained, viscosity @ strained)
+        return 0.5 * own
+
+    @cached_property
+    def _dampers(self) -> tuple[Vector, Sparse]:
+        """(n,) [kg/s] and (3n, 3n) [N s/m] where materials are not damped alike."""
+        alpha, beta = zip(*self.damping, strict=True)
+        return (
+            solid_mass(self.mesh, self.materials, self.of_tet, alpha),
+            linear_stiffness(self.mesh, self.materials, self.of_tet, beta),
+        )
 
     def linear(self, fixed: Integers) -> LinearBody:
         """The body in its linear range with vertices fixed."""
@@ -222,10 +243,10 @@ class Stock:
         return same and self.materials == other.materials
 
 
-def as_damping(given: ArrayLike | None, materials: Sequence[SolidMaterial]) -> tuple[float, float]:
-    """(α, β) as given; else the material's, the first one's of several."""
+def as_damping(given: ArrayLike | None, materials: Sequence[SolidMaterial]) -> tuple[tuple[float, float], ...]:
+    """(α, β) as given, for all; else those of each material."""
     if given is None:
-        return materials[0].mass_damping, materials[0].stiffness_damping
+        return tuple((one.mass_damping, one.stiffness_damping) for one in materials)
     try:
         alpha, beta = given  # type: ignore[misc]
     except (TypeError, ValueError):
@@ -235,4 +256,4 @@ def as_damping(given: ArrayLike | None, materials: Sequence[SolidMaterial]) -> t
             "damping must be two numbers", got=repr(given)[:60],
             allowed="(of the mass [1/s], of the stiffness [s]), each from 0",
         )  # fmt: skip
-    return float(alpha), float(beta)  # type: ignore[arg-type]
+    return ((float(alpha), float(beta)),)  # type: ignore[arg-type]

@@ -46,7 +46,8 @@ def plan(
         of_tet: (m,) which of several materials each tetrahedron is of.
         duration: [s].
         modes: how many of the body's lowest modes the motion is made of.
-        damping: of the mass [1/s] and of the stiffness [s]; None: the material's.
+        damping: of the mass [1/s] and of the stiffness [s]; None: the material's, of several
+            each its own.
         gravity: [m/s²], by default none: what is planned is meant as it is.
         warp: whether turns are meant as turns; without it large motions shear and swell.
         circular: whether the end goes on as the beginning began; then neither is at rest.
