@@ -92,6 +92,18 @@ def test_feet_land_about_the_centre_of_mass_as_they_were_keyed(jump: Chain) -> N
     assert flight.duration == pytest.approx((climb + np.sqrt(climb**2 + 2 * 9.81 * fall)) / 9.81, rel=1e-12)
 
 
+def test_what_lands_is_attached_as_what_is_keyed_on_the_ground_is() -> None:
+    feet = BLOCK.rest[BASE] - CENTRE + [0.05, -0.02, 0.02]
+    phases = [JUMP[0], Flight(0.5, BASE, feet)]
+    plain, attached = (chain(BLOCK, phases, material=HARDER, modes=4, attach=one).motions[1] for one in (False, True))
+    assert not plain.report["met"] and "attach=True" in plain.report["sentences"][0]
+    assert attached.report["met"], attached.report["sentences"]
+    assert attached.report["keys"][0].unreachable < 0.2 * plain.report["keys"][0].unreachable
+    rigid = rigid_motions(BLOCK.rest, MASS).reshape(-1, 6) * np.repeat(MASS, 3)[:, None]
+    shapes = attached.body.modes.shapes.reshape(len(rigid), -1)
+    assert shapes.shape[1] == 4 + 6 + 2 and np.abs(rigid.T @ shapes).max() < 1e-10
+
+
 def test_nothing_of_a_linearised_turn_or_shift_is_in_a_body_that_flies(jump: Chain) -> None:
     """Beside the frame's own: neither in where it is nor in how fast; and the frame comes to rest upright."""
     flight = jump.motions[1]

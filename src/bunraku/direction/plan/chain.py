@@ -156,7 +156,7 @@ def chain(
                 if isinstance(one, Phase):
                     made.append(_standing(stock, one, made, modes, warp, attach, ground))
                 else:
-                    made.append(_flying(stock, one, made, modes, warp, pull, ground))
+                    made.append(_flying(stock, one, made, modes, warp, attach, pull, ground))
             except InputError as error:  # only what is made before says whether a flight can land
                 raise InputError(f"phases[{k}]: {error}") from None
             except PhysicsStopped as error:
@@ -232,10 +232,12 @@ def _standing(
 
 
 def _flying(
-    stock: Stock, flight: Flight, made: Sequence[Motion], modes: int, warp: bool, gravity: Vector, ground: float | None
-) -> Motion:
+    stock: Stock, flight: Flight, made: Sequence[Motion], modes: int, warp: bool, attach: bool, gravity: Vector,
+    ground: float | None,
+) -> Motion:  # fmt: skip
     begin = Spent.now()
-    body = stock.flying(modes, warped=warp)
+    sole = flight.landing(1.0)  # when it lands is not known yet, and nothing here asks for it
+    body = stock.flying(modes, warped=warp, keyed=keyed_sets([sole]) if attach and sole is not None else ())
     begun = take_off(body, *_end(made[-1]), _turn(made[-1]), _turns(made[-1]), gravity)
     down = float(np.linalg.norm(gravity))
     up = -gravity / down if down else np.array([0.0, 1.0, 0.0])

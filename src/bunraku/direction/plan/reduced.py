@@ -203,10 +203,10 @@ class Stock:
             self._reduced[known] = Reduced(self, fixed, self._modes(name, fixed, count, keyed), warped, bool(keyed))
         return self._reduced[known]
 
-    def flying(self, count: int, *, warped: bool) -> Reduced:
-        """The body with nothing fixed, in its `count` lowest elastic modes."""
+    def flying(self, count: int, *, warped: bool, keyed: Sequence[Integers] = ()) -> Reduced:
+        """The body with nothing fixed, in its `count` lowest elastic modes and those that `keyed` vertices take."""
         rigid = 6 * self.mesh.part_count
-        return self.reduced(np.zeros(0, np.int64), count + rigid, warped=warped).without_rigid()
+        return self.reduced(np.zeros(0, np.int64), count + rigid, warped=warped, keyed=keyed).without_rigid()
 
     def _modes(self, name: str, fixed: Integers, count: int, keyed: Sequence[Integers]) -> Modes:
         kept = None if self.cache is None else self.cache.load(name)
