@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .direction import Pin as Pin
     from .direction import Take as Take
     from .direction.plan import Chain as Chain
+    from .direction.plan import ChainDraft as ChainDraft
     from .direction.plan import Draft as Draft
     from .direction.plan import Flight as Flight
     from .direction.plan import Key as Key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from bunraku.bench import plan
 from bunraku.contracts import Outcome
-from bunraku.direction.plan import reduced
+from bunraku.direction.plan import ChainDraft, Draft, Key, Phase, chain, reduced
 from bunraku.geometry import tet_bar
 from bunraku.io import write_mesh
 from bunraku.shots import PLAN_DEMOS, Shot
@@ -78,11 +79,29 @@ def test_a_row_holds_what_was_planned_and_how_much_faster(tiny: ReadPlan) -> Non
 
 def test_an_edit_is_planned_anew_each_time(tiny: ReadPlan) -> None:
     draft = plan.draft_of(tiny)
+    assert isinstance(draft, Draft)
     assert draft.motion.points(0.5) == pytest.approx(tiny.motion.points(0.5), abs=1e-9)
     before = draft.motion.points(0.5)
     found = plan.edits(draft, 3)
-    assert len(found) == 3 and all(seconds > 0.0 and steps >= 1 for seconds, steps in found)
+    assert len(found) == 3 and all(one.seconds > 0.0 and one.iterations >= 1 for one in found)
     assert np.abs(draft.motion.points(0.5) - before).max() > 0.02 and draft.motion.report["met"]
+
+
+def test_a_chain_is_edited_step_by_step(tiny: ReadPlan) -> None:
+    """With its ground, and what is handed on; what goes on after a step is counted by itself."""
+    told, fixed = tiny.motions[0].keys[0], tiny.motions[0].body.fixed
+    steps = [Phase(0.5, fixed, Key(0.5, told.vertices, told.positions)) for _ in range(2)]
+    whole = chain(tiny.motion.mesh, steps, **{**tiny.given, "ground": -1.0})
+    walk = replace(tiny, motion=whole, given={**tiny.given, "ground": -1.0})
+    draft = plan.draft_of(walk)
+    assert isinstance(draft, ChainDraft) and draft.chain.motions == whole.motions
+    found = plan.edits(draft, 4)
+    assert all(one.seconds > 0.0 for one in found) and found[0].after > 2 * found[1].after
+    assert all("below_ground" in one.report for one in draft.chain.motions)
+    assert all(np.abs(one.points(0.5) - was.points(0.5)).max() > 0.005
+               for one, was in zip(draft.chain.motions, whole.motions, strict=True))  # fmt: skip
+    lines = list(plan.edit_lines(walk, 2, 1))
+    assert "of its steps in turn" in lines[0] and "goes on after it" in lines[1]
 
 
 def test_both_searches_find_the_motion(tiny: ReadPlan) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from planned import ASKEW, BASE, BLOCK, RUBBER, TILTED, TOP, block, posed
 
-from bunraku import Draft, read_clip
+from bunraku import Chain, ChainDraft, Draft, Flight, Phase, chain, read_clip
 from bunraku.contracts import InputError
 from bunraku.direction.plan import Key, reduced
 from bunraku.geometry import enclose, subdivide
@@ -53,6 +55,80 @@ def test_what_is_refused_leaves_a_draft_as_it_was(change, said: str) -> None:
     with pytest.raises(InputError, match=said):
         change(draft)
     assert draft.motion is before
+
+
+STEPS: tuple[Phase | Flight, ...] = (
+    Phase(0.5, BASE, [posed(0.25, TILTED), Key(0.5, None, velocities=(0.6, 2.5, 0.0))]),
+    Flight(0.45, BASE, BLOCK.rest[BASE] - BLOCK.rest.mean(axis=0)),
+    Phase(0.4, BASE, Key(0.4, None, velocities=(0.2, 0.0, 0.0))),
+    Phase(0.6, BASE, rest=True),
+)
+STIFFER = {"material": SolidMaterial(2e5, 0.3, 1000.0, 0.002, 0.2), "modes": 12, "ground": -0.01}
+FASTER = Key(0.4, None, velocities=(-0.2, 0.1, 0.0))
+SIDEWAYS = Key(0.5, None, velocities=(0.5, 2.4, 0.2))
+
+
+def in_place(phases: Sequence[Phase | Flight], number: int, other: Phase | Flight) -> list[Phase | Flight]:
+    return [other if k == number else one for k, one in enumerate(phases)]
+
+
+@pytest.fixture(scope="module")
+def walked() -> Chain:
+    return chain(BLOCK, STEPS, **STIFFER)
+
+
+def test_a_draft_of_a_chain_is_the_chain_of_its_phases_after_every_change() -> None:
+    draft, phases = ChainDraft(BLOCK, STEPS, **STIFFER), STEPS
+    for number, edit, other in (
+        (2, lambda: draft.change(2, 0, FASTER), Phase(0.4, BASE, FASTER)),
+        (2, lambda: draft.add(2, posed(0.2, TILTED)), Phase(0.4, BASE, [FASTER, posed(0.2, TILTED)])),
+        (0, lambda: draft.change(0, 1, SIDEWAYS), Phase(0.5, BASE, [posed(0.25, TILTED), SIDEWAYS])),
+        (0, lambda: draft.remove(0, 0), Phase(0.5, BASE, SIDEWAYS)),
+        (1, lambda: draft.replace(1, Flight(0.46)), Flight(0.46)),
+    ):
+        phases = in_place(phases, number, other)
+        motion, fresh = edit(), chain(BLOCK, phases, **STIFFER)
+        assert motion.energy == pytest.approx(fresh.motions[number].energy, rel=1e-6)
+        for share in (0.2, 0.7, 1.0):
+            time = share * fresh.duration
+            assert np.abs(draft.chain.points(time) - fresh.points(time)).max() < 1e-5 * BLOCK.size
+        assert draft.chain is draft.chain and draft.chain.motions[number] is motion
+
+
+def test_a_phase_that_is_changed_goes_on_from_where_it_was(walked: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is handed over to it is not found anew, and the search begins near its end; what comes after waits."""
+    draft, made, linking = ChainDraft(BLOCK, STEPS, **STIFFER), [], import_module("bunraku.direction.plan.chain")
+    ground, air = linking.onto_ground, linking.take_off
+    monkeypatch.setattr(linking, "onto_ground", lambda *given: made.append("ground") or ground(*given))
+    monkeypatch.setattr(linking, "take_off", lambda *given: made.append("air") or air(*given))
+    near = Key(0.4, None, velocities=(0.201, 0.0, 0.0))
+    for number, edit in ((2, lambda: draft.change(2, 0, near)), (0, lambda: draft.change(0, 0, posed(0.25, TILTED)))):
+        before = draft.chain.motions[number]
+        made.clear()
+        motion = edit()
+        assert not made and motion.body is before.body
+        assert 0 < motion.report["iterations"] < walked.motions[number].report["iterations"]
+        assert len(draft.chain.motions) == 4 and made == (["ground"] if number == 2 else ["air", "ground", "ground"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda draft: draft.change(4, 0, FASTER), "there is no such phase.*0 to 3"),
+        (lambda draft: draft.change(1, 0, FASTER), "a flight has no keys but its landing"),
+        (lambda draft: draft.change(2, 1, FASTER), "there is no such key.*0 to 0"),
+        (lambda draft: draft.change("one", 0, FASTER), "phase: must be a whole number"),
+        (lambda draft: draft.change(2, 0, "fast"), "must be a Key"),
+        (lambda draft: draft.replace(0, Flight(0.4)), "a chain begins with a phase that stands"),
+        (lambda draft: draft.replace(1, Flight(40.0)), "never comes to that height"),
+        (lambda draft: draft.add(2, Key(0.5, None, (0.0, 0.0, 0.0))), "outside the motion"),
+    ],
+)
+def test_what_is_refused_leaves_a_draft_of_a_chain_as_it_was(change, said: str, walked: Chain) -> None:
+    draft = ChainDraft(BLOCK, STEPS, before=walked, kept=4, **STIFFER)
+    with pytest.raises(InputError, match=said):
+        change(draft)
+    assert draft.chain.motions == walked.motions and draft.phases == STEPS
 
 
 def test_a_motion_is_called_with_a_time() -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bunraku.contracts import Solution, Vector
-from bunraku.direction.plan import Draft, Key, Motion, plan
+from bunraku.direction.plan import Chain, ChainDraft, Draft, Key, Motion, Phase, plan
 from bunraku.direction.plan.nodes import Ends
 from bunraku.direction.plan.problem import linearised
 from bunraku.direction.plan.solving import lay_out, straight
@@ -128,14 +129,17 @@ HEAD = (
 )
 
 
-def draft_of(one: ReadPlan, threads: int | None = None) -> Draft:
-    """The first motion of a plan, to be edited; its keys and what it stands on as they are."""
-    motion = one.motions[0]
+def draft_of(one: ReadPlan, threads: int | None = None) -> Draft | ChainDraft:
+    """A plan, to be edited; its keys, what it stands on and the ground as they are."""
+    motion = one.motion
+    if isinstance(motion, Chain):
+        given = {**one.given, "threads": threads}
+        return ChainDraft(motion.mesh, motion.phases, before=motion, kept=len(motion.phases), **given)
     stock = motion.body.stock
     return Draft(
         motion.mesh, motion.keys, fixed=motion.body.fixed, duration=motion.duration, modes=one.table.modes,
         material=list(stock.materials) if stock.of_tet is not None else stock.materials[0], of_tet=stock.of_tet,
-        damping=one.table.damping, threads=threads,
+        damping=one.table.damping, ground=one.given["ground"], threads=threads,
     )  # fmt: skip
 
 
@@ -144,23 +148,45 @@ def now(threads: int | None) -> float:
     return time.process_time() if threads == 1 else time.perf_counter()
 
 
-def edits(draft: Draft, count: int = EDITS, threads: int | None = None) -> list[tuple[float, int]]:
-    """[s] and iterations that each edit of the last key takes, which goes to and fro by a hundredth of the size."""
-    number = len(draft.keys) - 1
-    key, size, out = draft.keys[number], draft.body.size, []
+@dataclass(frozen=True)
+class Edit:
+    """A key that was changed."""
+
+    seconds: float
+    """until its motion was there again"""
+    iterations: int
+    after: float
+    """[s] for what goes on after it, in a chain"""
+
+
+def edits(draft: Draft | ChainDraft, count: int = EDITS, threads: int | None = None) -> list[Edit]:
+    """What each edit of a last key takes, which goes to and fro by some hundredths of the size; of a chain that of each
+    phase in turn."""
+    places, size, out = _last_keys(draft), draft.body.size, list[Edit]()
     for k in range(count):
+        change, key = places[k % len(places)]
         moved = _nudged(key, _NUDGE * size * (1 + k % 3) * (-1) ** k)
         begin = now(threads)
-        motion = draft.change(number, moved)
-        out.append((now(threads) - begin, int(motion.report["iterations"])))
+        motion = change(moved)
+        there = now(threads)
+        _ = draft.chain if isinstance(draft, ChainDraft) else draft.motion
+        out.append(Edit(there - begin, int(motion.report["iterations"]), now(threads) - there))
     return out
+
+
+def _last_keys(draft: Draft | ChainDraft) -> list[tuple[Callable[[Key], Motion], Key]]:
+    """How the last keys are changed, in each phase that has any, and what they are."""
+    if isinstance(draft, Draft):
+        return [(partial(draft.change, len(draft.keys) - 1), draft.keys[-1])]
+    standing = [(p, one.all_keys) for p, one in enumerate(draft.phases) if isinstance(one, Phase)]
+    return [(partial(draft.change, p, len(keys) - 1), keys[-1]) for p, keys in standing if keys]
 
 
 def _nudged(key: Key, by: float) -> Key:
     """The key moved along x, or where it only has a velocity that changed."""
     place = None if key.positions is None else key.positions + [by, 0.0, 0.0]
     speed = key.velocities if place is not None or key.velocities is None else key.velocities + [by, 0.0, 0.0]
-    return Key(key.time, key.vertices, place, speed, key.weight)
+    return Key(key.time, key.vertices, place, speed, key.weight, key.turn)
 
 
 def played(one: ReadPlan, count: int = _PLAYED, threads: int | None = None) -> float:
@@ -235,8 +261,12 @@ def run(
 def edit_lines(one: ReadPlan, count: int, threads: int | None) -> Iterator[str]:
     """What an edit of one key costs."""
     found = edits(draft_of(one, threads), count, threads)
-    spent = [1e3 * seconds for seconds, _ in found]
+    spent = [1e3 * edit.seconds for edit in found]
+    steps = statistics.median(edit.iterations for edit in found)
+    what = "its steps" if isinstance(one.motion, Chain) else "its keys"
     yield (
-        f"one key of {one.name} edited {count} times: {statistics.median(spent):.0f} ms, {max(spent):.0f} at most; "
-        f"{statistics.median(steps for _, steps in found):.0f} iterations"
+        f"one key of {one.name} edited {count} times, of {what} in turn: {statistics.median(spent):.0f} ms, "
+        f"{max(spent):.0f} at most; {steps:.0f} iterations"
     )
+    if isinstance(one.motion, Chain):
+        yield f"all that goes on after it: {1e3 * max(edit.after for edit in found):.0f} ms at most"

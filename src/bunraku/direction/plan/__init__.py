@@ -3,6 +3,7 @@
 from .asked import asked_shapes as asked_shapes
 from .chain import Chain as Chain
 from .chain import chain as chain
+from .draft import ChainDraft as ChainDraft
 from .draft import Draft as Draft
 from .job import Planned as Planned
 from .job import planned_job as planned_job

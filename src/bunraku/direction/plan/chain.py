@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,11 @@ from bunraku.numerics import one_blas_thread
 from .checks import as_gravity, check_knobs
 from .handover import Handed, check_feet, in_flight, onto_ground, take_off
 from .keys import SAME_TIME, Key, check_keys
-from .motion import Motion, as_time, carried, frame_times
+from .motion import Motion, Origin, as_time, carried, frame_times
 from .nodes import Ends
 from .phases import Flight, Phase, as_landing
 from .place import Place
-from .reduced import Stock
+from .reduced import Reduced, Stock
 from .solving import solve
 from .spent import Spent
 from .verb import as_fixed, check_modes, keyed_sets, stock_of
@@ -50,6 +50,8 @@ class Chain:
     motions: tuple[Motion, ...]
     report: Mapping[str, Any] = field(default_factory=dict)
     """how all keys were met, and what it took"""
+    phases: tuple[Phase | Flight, ...] = ()
+    """what it was planned from"""
 
     @property
     def mesh(self) -> TetMesh:
@@ -129,7 +131,8 @@ def chain(
         warp: as for `plan`.
         attach: as for `plan`.
         ground: as for `plan`.
-        before: an earlier chain of the same body: its set-up is taken.
+        before: an earlier chain of the same body: its set-up is taken, and the first phase that is planned anew goes on
+            from where it was.
         kept: how many of the first phases are as they were in `before`: their motions are taken, too.
         threads: of kernels and solver; None takes all cores.
         cache: where modes are kept from run to run.
@@ -152,17 +155,18 @@ def chain(
     pull, made = as_gravity(gravity), [*before.motions[:kept]] if before is not None else []
     with one_blas_thread():  # matrices are small, and its threads would spin where those of the kernels work
         for k, one in enumerate(phases[kept:], start=kept):
+            was = None if before is None or k >= len(before.motions) else before.motions[k]
             try:
                 if isinstance(one, Phase):
-                    made.append(_standing(stock, one, made, modes, warp, attach, ground))
+                    made.append(_standing(stock, one, made, modes, warp, attach, ground, was))
                 else:
-                    made.append(_flying(stock, one, made, modes, warp, attach, pull, ground))
+                    made.append(_flying(stock, one, made, modes, warp, attach, pull, ground, was))
             except InputError as error:  # only what is made before says whether a flight can land
                 raise InputError(f"phases[{k}]: {error}") from None
             except PhysicsStopped as error:
                 where = {"index": error.index, "time": error.time, "vertex": error.vertex, "position": error.position}
                 raise PhysicsStopped(f"phases[{k}]: {error.reason}", **where) from None
-    return Chain(tuple(made), _report(made, begin.since))
+    return Chain(tuple(made), _report(made, begin.since), tuple(phases))
 
 
 def _check(phases: Sequence[Phase | Flight], body: TetMesh, modes: int) -> None:
@@ -196,7 +200,7 @@ def _check_phase(phase: Phase, body: TetMesh, modes: int) -> None:
     fixed = as_fixed(phase.fixed, body)
     check_feet(fixed)
     check_modes(modes, body, fixed)
-    keys: tuple[Key, ...] = tuple(phase.keys)  # type: ignore[arg-type]
+    keys = phase.all_keys
     check_keys(keys, body, fixed, phase.duration)
     for key in keys:
         if key.time <= SAME_TIME:
@@ -212,44 +216,69 @@ def _check_phase(phase: Phase, body: TetMesh, modes: int) -> None:
 
 
 def _standing(
-    stock: Stock, phase: Phase, made: Sequence[Motion], modes: int, warp: bool, attach: bool, ground: float | None
-) -> Motion:
-    """One phase, after the motions that are made already."""
+    stock: Stock, phase: Phase, made: Sequence[Motion], modes: int, warp: bool, attach: bool, ground: float | None,
+    was: Motion | None,
+) -> Motion:  # fmt: skip
+    """One phase, after the motions that are made already; `was` is what it was before."""
     fixed = as_fixed(phase.fixed, stock.mesh)
-    keys: tuple[Key, ...] = tuple(phase.keys)  # type: ignore[arg-type]
+    keys = phase.all_keys
     begin = Spent.now()
     body = stock.reduced(fixed, modes, warped=warp, keyed=keyed_sets(keys) if attach else ())
-    if made:
+    origin = Origin(body, made[-1] if made else None)
+    handed = _handed_before(was, origin)
+    if handed is None and made:
         handed = onto_ground(body, *_end(made[-1]), _turn(made[-1]), _turns(made[-1]))
-    else:
-        still = np.zeros(body.modes.count)
-        handed = Handed(body, Place.still(), still, still)
+    elif handed is None:
+        handed = Handed(body, Place.still(), np.zeros(body.modes.count), np.zeros(body.modes.count))
     handed.body.prepare([key.vertices for key in keys])
     spent = begin.since
     still = np.zeros(handed.body.modes.count)
     ends = Ends((handed.position, handed.velocity), (still, still) if phase.rest else None)
-    return solve(handed.body, keys, phase.duration, ends, place=handed.place, set_up=spent, ground=ground)
+    found = solve(
+        handed.body, keys, phase.duration, ends, place=handed.place, before=was, set_up=spent, ground=ground
+    )  # fmt: skip
+    return replace(found, origin=origin)
 
 
 def _flying(
     stock: Stock, flight: Flight, made: Sequence[Motion], modes: int, warp: bool, attach: bool, gravity: Vector,
-    ground: float | None,
+    ground: float | None, was: Motion | None,
 ) -> Motion:  # fmt: skip
+    """One flight, after the motions that are made already; `was` is what it was before."""
     begin = Spent.now()
     sole = flight.landing(1.0)  # when it lands is not known yet, and nothing here asks for it
     body = stock.flying(modes, warped=warp, keyed=keyed_sets([sole]) if attach and sole is not None else ())
-    begun = take_off(body, *_end(made[-1]), _turn(made[-1]), _turns(made[-1]), gravity)
-    down = float(np.linalg.norm(gravity))
-    up = -gravity / down if down else np.array([0.0, 1.0, 0.0])
-    assert begun.place.launch is not None
-    duration = flight.lasts(float(begun.place.origin @ up), float(begun.place.launch @ up), down)
-    handed = in_flight(body, begun, np.asarray(flight.turn), duration)
+    origin = Origin(body, made[-1], (flight.height, *np.asarray(flight.turn), *gravity))
+    handed = _handed_before(was, origin)
+    if handed is None:
+        handed, duration = _taken_off(body, flight, made[-1], gravity)
+    else:
+        assert was is not None
+        duration = was.duration
     landing = flight.landing(duration)
     keys = () if landing is None else (_moved_along(landing, handed.place),)
     handed.body.prepare([key.vertices for key in keys])
     spent = begin.since
     ends = Ends((handed.position, handed.velocity), None)
-    return solve(handed.body, keys, duration, ends, place=handed.place, set_up=spent, ground=ground)
+    found = solve(handed.body, keys, duration, ends, place=handed.place, before=was, set_up=spent, ground=ground)
+    return replace(found, origin=origin)
+
+
+def _taken_off(body: Reduced, flight: Flight, made: Motion, gravity: Vector) -> tuple[Handed, float]:
+    """The body in the air, and for how long [s]."""
+    begun = take_off(body, *_end(made), _turn(made), _turns(made), gravity)
+    down = float(np.linalg.norm(gravity))
+    up = -gravity / down if down else np.array([0.0, 1.0, 0.0])
+    assert begun.place.launch is not None
+    duration = flight.lasts(float(begun.place.origin @ up), float(begun.place.launch @ up), down)
+    return in_flight(body, begun, np.asarray(flight.turn), duration), duration
+
+
+def _handed_before(was: Motion | None, origin: Origin) -> Handed | None:
+    """What was handed over to a motion that began as this one does; handing it over anew would find the same."""
+    if was is None or was.origin is None or not was.origin.same(origin):
+        return None
+    return Handed(was.body, was.place, was.spline.positions[0], was.spline.velocities[0])
 
 
 def _turn(motion: Motion) -> Array:

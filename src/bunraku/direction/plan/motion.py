@@ -24,6 +24,22 @@ _MOST_POINTS = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """What a motion of a chain begins from: what begins from the same begins the same."""
+
+    body: Reduced
+    """in its modes, without the pose that is handed on"""
+    after: Motion | None
+    """the motion before; None: it is the first"""
+    flight: tuple[float, ...] = ()
+    """what the way through the air depends on besides; nothing of what stands"""
+
+    def same(self, other: Origin) -> bool:
+        """Whether both begin from the same."""
+        return self.body is other.body and self.after is other.after and self.flight == other.flight
+
+
+@dataclass(frozen=True, eq=False)
 class Motion:
     """A motion that can be asked for at any time. Before it begins and after it ends the body stays as it is there; a
     circular one goes round."""
@@ -37,6 +53,8 @@ class Motion:
     """how the keys were met, and what it took"""
     place: Place = field(default_factory=Place.still)
     """where the body's own frame is"""
+    origin: Origin | None = field(default=None, repr=False)
+    """of a motion of a chain"""
 
     @property
     def duration(self) -> float:

@@ -44,6 +44,11 @@ class Phase:
             raise input_error("rest must be True or False", where="phase", got=repr(self.rest)[:40])
         object.__setattr__(self, "keys", listed(Key, "keys", self.keys))
 
+    @property
+    def all_keys(self) -> tuple[Key, ...]:
+        """Its keys, also where it is a single one."""
+        return (self.keys,) if isinstance(self.keys, Key) else tuple(self.keys)
+
 
 @dataclass(frozen=True, eq=False)
 class Flight:
