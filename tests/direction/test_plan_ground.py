@@ -145,3 +145,28 @@ def test_what_is_lowest_at_an_end_that_nobody_gave_is_lifted(where: str) -> None
     lifted = plan(BAR, keys, **given, ground=level)
     assert lifted.report["above_ground"] and lifted.report["met"], lifted.report["sentences"]
     assert lowest(lifted) > level - 1.5 * ALLOWED * BAR.size
+
+
+@pytest.mark.parametrize(
+    ("seconds", "time", "move", "angle", "level"),
+    [(0.87, 0.337, (0.0, 0.475, 0.0), 0.0, -0.059), (0.79, 0.4976, (-0.006, 0.105, 0.062), 0.347, -0.0239)],
+)
+def test_a_vertex_that_dips_beside_the_moment_it_touches_is_lifted_there_too(
+    seconds: float, time: float, move: tuple[float, float, float], angle: float, level: float
+) -> None:
+    key = Key.posed(BAR, time, Grip(RIGHT, move=move, rotate=(0.0, 0.0, angle)))
+    material = {"preset": "rubber", "young": 2e6}
+    motion = plan(
+        BAR, key, fixed=LEFT, material=material, duration=seconds, modes=15, damping=(0.1, 0.001), ground=level
+    )
+    assert motion.report["met"] and motion.report["above_ground"], motion.report["sentences"]
+    assert lowest(motion) > level - 1.5 * ALLOWED * BAR.size
+
+
+def test_rounds_of_lifting_end_where_nothing_more_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the key itself holds below the ground is not asked for again and again."""
+    own, searches = solving.gauss_newton, list[int]()
+    monkeypatch.setattr(solving, "gauss_newton", lambda *given: searches.append(1) or own(*given))
+    key = Key(0.5, RIGHT[:1], BAR.rest[RIGHT[:1]] - [0.0, 0.1, 0.0], weight=1e3)
+    report = plan(BAR, key, fixed=LEFT, material="rubber", duration=1.0, modes=8, ground=-0.09).report
+    assert not report["above_ground"] and len(searches) < 6

@@ -174,12 +174,14 @@ def ground_sentence(facts: Mapping[str, Any]) -> str:
 
 
 def merged(touches: Sequence[Touch], more: Sequence[Touch], apart: float, free: Sequence[float]) -> list[Touch]:
-    """Both, the times of new ones drawn to those of old ones, or to `free` ends, that are nearer than `apart` [s]."""
+    """Both, the times of new ones drawn to those of old ones, or to `free` ends, that are nearer than `apart` [s]: but
+    not to one at which the vertex touches already, for beside that it dips all the same."""
     out = list(touches)
     for one in more:
+        own = [other.time for other in out if other.vertex == one.vertex]
         near = [time for time in (*free, *(other.time for other in out)) if abs(time - one.time) < apart]
-        time = min(near, key=lambda t: abs(t - one.time)) if near else one.time
-        if not any(other.vertex == one.vertex and other.time == time for other in out):
+        time = min((time for time in near if time not in own), key=lambda t: abs(t - one.time), default=one.time)
+        if time not in own:
             out.append(replace(one, time=time))
     return out
 

@@ -102,7 +102,7 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     """The same with what dips below the ground lifted onto it; where that cannot be, what goes down least."""
     body, ends = found.problem.body, found.problem.nodes.ends
     times = moments_of(duration, body.mesh.point_count)
-    level, touches = ground + LIFT * ALLOWED * body.mesh.size, list[Touch]()
+    level, touches, tried = ground + LIFT * ALLOWED * body.mesh.size, list[Touch](), list[Touch]()
     best, least = found, np.inf
     for left in range(_ROUNDS, -1, -1):
         seen = looked_at(body, place, found.spline, times, ground)
@@ -114,6 +114,9 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
         if not more or not left:
             break
         touches = merged(touches, more, _NEAR * duration, ends.free(duration))
+        if touches == tried:  # it would be the same again
+            break
+        tried = touches
         problem = lay_out(body, keys, duration, ends, touches)
         problem = with_touches(problem, touches, place, level)
         squares = problem.eased(_FIRMER[-1]).squares
