@@ -147,13 +147,17 @@ def test_what_is_lowest_at_an_end_that_nobody_gave_is_lifted(where: str) -> None
     assert lowest(lifted) > level - 1.5 * ALLOWED * BAR.size
 
 
-@pytest.mark.parametrize(
-    ("seconds", "time", "move", "angle", "level"),
-    [(0.87, 0.337, (0.0, 0.475, 0.0), 0.0, -0.059), (0.79, 0.4976, (-0.006, 0.105, 0.062), 0.347, -0.0239)],
-)
-def test_a_vertex_that_dips_beside_the_moment_it_touches_is_lifted_there_too(
-    seconds: float, time: float, move: tuple[float, float, float], angle: float, level: float
-) -> None:
+NEARBY: dict[str, tuple[float, float, tuple[float, float, float], float, float]] = {
+    "beside its own touch": (0.87, 0.337, (0.0, 0.475, 0.0), 0.0, -0.059),
+    "beside its own touch, and bent": (0.79, 0.4976, (-0.006, 0.105, 0.062), 0.347, -0.0239),
+    "beside the touch of another": (0.43883, 0.21925, (-0.084, 0.28464, -0.0145), 0.75362, -0.01158),
+    "let go, and needed all the same": (1.04245, 0.6669, (-0.0365, 0.1345, 0.0623), 0.49, -0.034026),
+}
+
+
+@pytest.mark.parametrize("where", NEARBY)
+def test_a_vertex_that_dips_beside_a_touch_is_lifted_there_too(where: str) -> None:
+    seconds, time, move, angle, level = NEARBY[where]
     key = Key.posed(BAR, time, Grip(RIGHT, move=move, rotate=(0.0, 0.0, angle)))
     material = {"preset": "rubber", "young": 2e6}
     motion = plan(

@@ -39,3 +39,9 @@ def test_its_edits_take_the_set_up(said: dict[str, Any]) -> None:
     assert (
         again.report["met"] and draft.motion.body is again.body and len(draft.keys) == 2 and draft.motion.report["met"]
     )
+
+
+def test_its_chain_is_edited(said: dict[str, Any]) -> None:
+    walk, first = said["walk"], said["first"]
+    assert walk.chain.report["met"] and walk.chain.motions[0] is first
+    assert np.abs(walk.chain.points(0.8) - said["jump"].points(0.8)).max() > 1e-3

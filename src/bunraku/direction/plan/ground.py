@@ -99,6 +99,8 @@ class Touch:
     time: float
     """[s]"""
     vertex: int
+    stays: bool = False
+    """whether it is not let go any more"""
 
     def key(self, place: Place, level: float) -> Key:
         """The key, of the body's own frame, that has the vertex at a height [m]; only that is looked at."""
@@ -173,16 +175,22 @@ def ground_sentence(facts: Mapping[str, Any]) -> str:
     )
 
 
-def merged(touches: Sequence[Touch], more: Sequence[Touch], apart: float, free: Sequence[float]) -> list[Touch]:
-    """Both, the times of new ones drawn to those of old ones, or to `free` ends, that are nearer than `apart` [s]: but
-    not to one at which the vertex touches already, for beside that it dips all the same."""
+def merged(
+    touches: Sequence[Touch], more: Sequence[Touch], apart: float, free: Sequence[float], gone: Sequence[Touch]
+) -> list[Touch]:
+    """Both, the times of new ones drawn to those of old ones, or to `free` ends, that are nearer than `apart` [s].
+
+    But not to one at which the vertex touches already, or was let go (`gone`): beside that it dips all the same. What
+    was let go at its very own time, and dips again, stays.
+    """
     out = list(touches)
     for one in more:
-        own = [other.time for other in out if other.vertex == one.vertex]
+        held, left = ([other.time for other in those if other.vertex == one.vertex] for those in (out, gone))
         near = [time for time in (*free, *(other.time for other in out)) if abs(time - one.time) < apart]
-        time = min((time for time in near if time not in own), key=lambda t: abs(t - one.time), default=one.time)
-        if time not in own:
-            out.append(replace(one, time=time))
+        drawn = (time for time in near if time not in held and time not in left)
+        time = min(drawn, key=lambda t: abs(t - one.time), default=one.time)
+        if time not in held:
+            out.append(replace(one, time=time, stays=time in left))
     return out
 
 
@@ -201,7 +209,9 @@ def with_touches(problem: Problem, touches: Sequence[Touch], place: Place, level
     return replace(problem, keys=keys, node_of=tuple(nodes), rows=rows)
 
 
-def pressing(problem: Problem, count: int, z: Vector) -> list[bool]:
-    """Which of the last `count` keys, all touches, press their vertex up; others would pull it down."""
-    first = len(problem.keys) - count
-    return [float(problem.of(row, z)[0].sum()) <= 0.0 for row in problem.rows if row.key >= first]
+def pressing(problem: Problem, touches: Sequence[Touch], z: Vector) -> tuple[list[Touch], list[Touch]]:
+    """Touches, which the last keys are of, that press their vertex up, or stay, and those that would pull it down."""
+    first = len(problem.keys) - len(touches)
+    missed = [float(problem.of(row, z)[0].sum()) for row in problem.rows if row.key >= first]
+    kept = [one for one, left in zip(touches, missed, strict=True) if left <= 0.0 or one.stays]
+    return kept, [one for one in touches if one not in kept]

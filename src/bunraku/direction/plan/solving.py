@@ -35,7 +35,7 @@ from .reduced import Reduced
 from .report import report_of
 from .spent import NOTHING, Spent
 
-_ROUNDS, _LIMIT = 8, 60
+_ROUNDS, _LIMIT = 12, 60
 """of lifting what is below the ground, and iterations in each"""
 _NEAR = 0.02
 """share of the duration within which two moments of touching are one"""
@@ -102,7 +102,7 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
     """The same with what dips below the ground lifted onto it; where that cannot be, what goes down least."""
     body, ends = found.problem.body, found.problem.nodes.ends
     times = moments_of(duration, body.mesh.point_count)
-    level, touches, tried = ground + LIFT * ALLOWED * body.mesh.size, list[Touch](), list[Touch]()
+    level, touches, tried, gone = ground + LIFT * ALLOWED * body.mesh.size, list[Touch](), list[Touch](), list[Touch]()
     best, least = found, np.inf
     for left in range(_ROUNDS, -1, -1):
         seen = looked_at(body, place, found.spline, times, ground)
@@ -113,7 +113,7 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
         more = dips(body, seen, ground, ends)
         if not more or not left:
             break
-        touches = merged(touches, more, _NEAR * duration, ends.free(duration))
+        touches = merged(touches, more, _NEAR * duration, ends.free(duration), gone)
         if touches == tried:  # it would be the same again
             break
         tried = touches
@@ -124,8 +124,8 @@ def lifted(found: Planned, keys: Sequence[Key], duration: float, place: Place, g
         spent = found.solution.stats["iterations"] + solution.stats["iterations"]
         solution = replace(solution, stats={**solution.stats, "iterations": spent})
         found = Planned(problem, solution, _spline(problem, solution.value))
-        pushed = pressing(problem, len(touches), solution.value)
-        touches = [one for one, stays in zip(touches, pushed, strict=True) if stays]
+        touches, pulling = pressing(problem, touches, solution.value)
+        gone += pulling
     return best
 
 
