@@ -25,7 +25,7 @@ def body() -> Reduced:
     """A bar that stands on its base, in eight modes."""
     mesh = tet_bar((2, 8, 2), (0.25, 1.0, 0.25))
     fixed = np.flatnonzero(mesh.rest[:, 1] < 1e-9)
-    stock = Stock(mesh, (as_solid("rubber"),), None, (0.1, 0.001), np.zeros(3))
+    stock = Stock(mesh, (as_solid("rubber"),), None, ((0.1, 0.001),), np.zeros(3))
     return stock.reduced(fixed, 8, warped=True)
 
 
