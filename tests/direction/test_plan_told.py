@@ -50,3 +50,16 @@ def test_more_modes_are_not_advised_where_there_are_none() -> None:
     )
     assert few == "try more modes, or attach=True" and told == "try more modes"
     assert "all there are" in every and "more modes" not in every
+
+
+@pytest.mark.parametrize("weight", [1.0, np.inf])
+def test_keys_at_one_time_that_stand_against_each_other_are_told_so(weight: float) -> None:
+    """All vertices where they are at rest, and the centre of mass elsewhere: no weight helps."""
+    still = Key(0.5, np.arange(BLOCK.point_count), BLOCK.rest, weight=weight)
+    away = Key(0.5, None, BLOCK.rest.mean(axis=0) + [0.5, 0.0, 0.0], weight=weight)
+    told = block(still, away, fixed=()).report["sentences"]
+    assert len(told) == 2 and all("another key at that time stands against it" in text for text in told), told
+    slight = block(
+        Key(0.5, TOP, BLOCK.rest[TOP] + [0.1, 0.0, 0.0], weight=1e-5), Key(0.5, None, (0.2, 0.5, 0.2))
+    ).report
+    assert not slight["met"] and "try a larger weight" in slight["sentences"][0], slight["sentences"]

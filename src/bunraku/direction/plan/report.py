@@ -20,6 +20,7 @@ MET = 1e-3
 _EXACT = 1e-6
 _UNFINISHED = "the search for it was given up before it had converged; other weights, or more time, may help"
 _WHY = {Outcome.NOT_FINITE: "numbers grew beyond all bounds; a key may ask for far too much"}
+_MOSTLY = 0.5  # share of what is missed that is left whatever the weights, if other keys are to blame
 _SLIGHT = 1e-9  # stiffness beside a row's own with which unknowns stay where they are
 
 
@@ -46,6 +47,8 @@ class KeyMet:
     """whether it is of infinite weight"""
     remedy: str = ""
     """what lets the modes do more"""
+    opposed: bool = False
+    """whether other keys at that time stand against it, whatever the weights"""
 
     @property
     def near(self) -> bool:
@@ -58,6 +61,8 @@ class KeyMet:
         text = f"the {what} of the key at {self.time:g} s is missed by {self.missed:.3g} {unit}"
         if self.unreachable > 0.1 * self.missed:
             return f"{text}, of which the modes cannot do {self.unreachable:.3g} {unit}: {self.remedy}"
+        if self.opposed:
+            return f"{text}: another key at that time stands against it; leave one of them out"
         if self.exact:
             return f"{text}: what else is asked for, or how the motion begins or ends, stands against it"
         return f"{text}: try a larger weight"
@@ -87,8 +92,9 @@ def _keys(problem: Problem, solution: Solution[Vector]) -> list[KeyMet]:
         return []
     ends = np.cumsum([row.count for row in problem.rows])
     known = solution.stats["rows"] if "rows" in solution.stats else problem.residuals(z)
-    split = (np.split(part[: ends[-1]], ends[:-1]) for part in known)  # rows of the ground, behind them, are no keys
-    for row, residual, jacobian in zip(problem.rows, *split, strict=True):
+    split = [np.split(part[: ends[-1]], ends[:-1]) for part in known]  # rows of the ground, behind them, are no keys
+    parts = list(zip(problem.rows, *split, strict=True))
+    for row, residual, jacobian in parts:
         scale = _scale(problem, row)
         unseen = row.unit * row.goal.unseen
         missed = float(np.hypot(np.linalg.norm(residual), unseen)) / scale
@@ -100,9 +106,23 @@ def _keys(problem: Problem, solution: Solution[Vector]) -> list[KeyMet]:
             found = _least(problem, row, z, own, jacobian[:, own])
             least = min(missed, float(np.hypot(found, unseen)) / scale)
         exact = bool(np.isinf(row.weight))
-        time, remedy = problem.keys[row.key].time, _remedy(problem.body)
-        out.append(KeyMet(row.key, time, row.velocity, missed, least, missed <= limit, limit, exact, remedy))
+        time, remedy, met = problem.keys[row.key].time, _remedy(problem.body), missed <= limit
+        opposed = not met and _together(problem, row, parts) / scale > max(limit, _MOSTLY * missed)
+        out.append(KeyMet(row.key, time, row.velocity, missed, least, met, limit, exact, remedy, opposed))
     return out
+
+
+def _together(problem: Problem, row: Row, parts: Sequence[tuple[Row, Vector, Array]]) -> float:
+    """What is left of a row's residual where all rows of places, or of velocities, at its time are made as small as can
+    be, as derivatives tell it; 0 where there is none but its own."""
+    count = problem.nodes.count  # of a circle the last node is the first
+    beside = [one for one in parts if (one[0].node - row.node) % count == 0 and one[0].velocity == row.velocity]
+    if len(beside) < 2:
+        return 0.0
+    residual, jacobian = (np.concatenate([one[k] for one in beside]) for k in (1, 2))  # type: ignore[misc]
+    left = _remainder(residual, jacobian[:, _own(problem, row, jacobian)])
+    begin = sum(one[0].count for one in beside[: [one[0] for one in beside].index(row)])
+    return float(np.linalg.norm(left[begin : begin + row.count]))
 
 
 def _remedy(body: Reduced) -> str:
@@ -124,11 +144,16 @@ def _own(problem: Problem, row: Row, jacobian: Array) -> Integers:
 
 def _left(residual: Vector, own: Array) -> float:
     """What is left of a row's residual however its own unknowns are chosen, as derivatives (r, k) tell it."""
+    return float(np.linalg.norm(_remainder(residual, own)))
+
+
+def _remainder(residual: Vector, own: Array) -> Vector:
+    """(r,) that remainder."""
     if not own.size:
-        return float(np.linalg.norm(residual))
+        return residual
     square = own.T @ own
     square[np.diag_indices_from(square)] += _SLIGHT * np.trace(square) / len(square)
-    return float(np.linalg.norm(residual - own @ np.linalg.solve(square, own.T @ residual)))
+    return residual - own @ np.linalg.solve(square, own.T @ residual)
 
 
 def _speed(problem: Problem, row: Row) -> float:
