@@ -89,6 +89,16 @@ def test_what_is_slowed_may_still_go_along() -> None:
     assert one @ block @ one == pytest.approx(2.0 * 10.0 * 0.75)
 
 
+def test_what_is_slowed_withstands_a_step_as_its_blocks_do() -> None:
+    """Of two pairs with corners in common."""
+    slowed = Slowed.none().and_also(np.array([[0, 1, 2, 3], [5, 3, 4, 1]]), np.array([0.1, 0.5]) * TIGHT)
+    step, out = np.random.default_rng(0).normal(size=(7, 3)), np.zeros((7, 3))
+    for corners, block in zip(slowed.corners, slowed.blocks(2.0), strict=True):
+        out[corners] += (block @ step[corners].reshape(-1)).reshape(4, 3)
+    assert slowed.forces(step, 2.0) == pytest.approx(out, abs=1e-12)
+    assert np.abs(out[:6]).min() > 0.0 and not out[6].any()
+
+
 def test_slowing_grows_and_dies_out() -> None:
     slowed = Slowed.none().and_also(FIRST, np.array([0.1 * TIGHT]))
     again = slowed.and_also(np.array([[0, 1, 2, 3], [4, 5, 6, 7]]), np.array([0.5 * TIGHT, 0.5 * TIGHT]))

@@ -43,6 +43,15 @@ def test_contact_within_one_region_cancels() -> None:
     assert found.touched.tolist() == [True, False]
 
 
+def test_what_slowing_takes_is_found_like_the_share_of_contact() -> None:
+    pressure, slowing = np.random.default_rng(0).normal(size=(2, len(MASS), 3))
+    presses, touched = Presses(chain(1), MASS), np.ones(len(MASS), dtype=bool)
+    found = presses.felt(pressure, touched, slowing)
+    assert np.array_equal(found.own, presses.felt(pressure, touched).own)
+    assert found.slowed is not None and np.array_equal(found.slowed, presses.felt(slowing, touched).own)
+    assert presses.felt(pressure, touched).slowed is None
+
+
 def test_near_is_within_two_rings() -> None:
     """Regions of a chain that have a point in common are neighbours: touched are one, its neighbours and theirs."""
     rows = np.zeros((6, 7))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -121,6 +123,20 @@ def test_a_condition_yields_to_contact_that_causes_half_of_what_is_too_much() ->
     assert not found.revise(AWAY, pulling(0.0, 6.5, 0.0), pressed([6.5, 6.5, 0.0]))
     assert found.revise(AWAY, pulling(0.0, 6.7, 0.0), pressed([6.7, 6.7, 0.0]))
     assert found.gives_way.tolist() == [True, True, False]
+
+
+def test_what_only_overcomes_that_pairs_are_slowed_counts_as_no_force() -> None:
+    """60 N of which 57 N are not real: 3 N are not too much, and prove no need of more than the 5 N allowed. Nor does
+    one yield to a cap of its own for them."""
+    slowed = replace(pressed([0.0] * 3), slowed=np.outer([57.0, 57.0, 57.0], [0.0, 1.0, 0.0]))
+    found = among([4.0, 4.0, 4.0])
+    assert not found.revise(AWAY, pulling(60.0, 60.0, 60.0), slowed)
+    assert found.revise(AWAY, pulling(6.0, 6.0, 4.9), pressed([3.1, 3.1, 4.0]))
+    assert found.gives_way.tolist() == [True, True, False]
+    capped = Yielding(np.arange(9).reshape(3, 3), np.full(3, 10.0), np.full(3, np.inf), SHARP)
+    assert not capped.revise(AWAY, pulling(60.0, 60.0, 60.0), slowed)
+    assert capped.revise(AWAY, pulling(60.0, 68.0, 60.0), slowed)
+    assert capped.rows_that_yield(9).reshape(3, 3).all(axis=1).tolist() == [False, True, False]
 
 
 def test_what_is_not_touched_does_not_yield_and_what_is_free_is_held_again() -> None:

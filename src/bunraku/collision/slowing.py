@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Integers, Vector
+from bunraku.contracts import Array, Integers, Points, Vector
 
 TIGHT = 0.3
 """share of a step below which a pair that meets there is slowed"""
@@ -20,6 +20,7 @@ _HARDER = 4.0  # than before, where that was too little
 _EASES = 0.1  # what is left after a step that was not cut short
 _LEAST = 0.01  # of a point's own stiffness: below, it has died out
 _MOST = 1e6
+_APART = np.eye(4) - 0.25  # of four corners: how each moves against their mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,5 +55,10 @@ class Slowed:
 
     def blocks(self, stiffness: float) -> Array:
         """(m, 12, 12) [N/m] of points as stiff as that: zero for corners that all go the same way."""
-        apart = np.kron(np.eye(4) - 0.25, np.eye(3))
-        return stiffness * self.by[:, None, None] * apart
+        return stiffness * self.by[:, None, None] * np.kron(_APART, np.eye(3))
+
+    def forces(self, step: Points, stiffness: float) -> Points:
+        """(n, 3) [N] with which points as stiff as that withstand a step (n, 3): what the blocks make of it."""
+        out = np.zeros_like(step)
+        np.add.at(out, self.corners, stiffness * self.by[:, None, None] * (_APART @ step[self.corners]))
+        return out

@@ -278,6 +278,11 @@ class Touch:
         """A step was not cut short: what is slowed is slowed less."""
         self.slowed = self.slowed.eased()
 
+    def slowing(self, step: Points) -> Points:
+        """(n, 3) [N] with which what is slowed withstands a step (n, 3): in Newton's matrix alone, nothing is so
+        pushed."""
+        return self.slowed.forces(step, self._own)
+
     @property
     def slows(self) -> bool:
         """Whether any pair is slowed."""

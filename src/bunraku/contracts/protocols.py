@@ -203,6 +203,11 @@ class Touching(Protocol):
         """What would cut a step (n, 3) short moves less in the next ones, by larger blocks."""
         ...
 
+    def slowing(self, step: Points) -> Points:
+        """(n, 3) [N] with which what is slowed withstands a step (n, 3): no forces, but multipliers are larger by
+        them."""
+        ...
+
     def ease(self) -> None:
         """A step was taken whole: what is slowed is slowed less."""
         ...

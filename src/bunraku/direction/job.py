@@ -102,14 +102,15 @@ class Job(Generic[Mesh]):
             yield Frame(index, state, self.reporter.report(state, steps))
 
     def _steps(self, state: State, until: float, index: int, halvings: int = 0) -> list[Solution[State]]:
-        """One step to a time [s]; where none can be taken, two of half the length, and so on."""
+        """One step to a time [s]; where none can be taken, two of half the length, and so on. One that comes to its
+        limit among surfaces is tried once in two halves."""
         # To the picosecond: equal intervals get equal steps, whatever the last bit of the times.
         solution = self.stepper.step(state, round(until - state.time, 12))
         if halvings == MOST_HALVINGS and solution.outcome is Outcome.NOT_CONVERGED:
             solution = self.stepper.step(state, round(until - state.time, 12), last=True)
         if solution.outcome.usable:
-            after = solution.value
-            return [replace(solution, value=State(until, after.q, after.velocity, after.memory))]
+            halves = [] if halvings or not _held_up(solution) else self._in_halves(state, until)
+            return halves or [_ending(solution, until)]
         if halvings < MOST_HALVINGS and solution.outcome in SHORTER_MAY_HELP:
             middle = state.time + 0.5 * (until - state.time)
             _log.debug("frame index %d: %s; trying steps half as long", index, solution.outcome.value)
@@ -120,6 +121,28 @@ class Job(Generic[Mesh]):
             evidence.get(WHY, solution.outcome.value), index=index, time=until,
             vertex=evidence.get("vertex"), position=evidence.get("position"),
         )  # fmt: skip
+
+    def _in_halves(self, state: State, until: float) -> list[Solution[State]]:
+        """Two steps of half the length to a time [s], if both can be taken, and the first one is not held up too: what
+        is jammed stays so however short steps are."""
+        middle = state.time + 0.5 * (until - state.time)
+        first = self.stepper.step(state, round(middle - state.time, 12))
+        if not first.outcome.usable or _held_up(first):
+            return []
+        first = _ending(first, middle)
+        second = self.stepper.step(first.value, round(until - middle, 12))
+        return [first, _ending(second, until)] if second.outcome.usable else []
+
+
+def _held_up(solution: Solution[State]) -> bool:
+    """Whether a step ended at its limit among surfaces, which may be crushed then; shorter ones seldom do."""
+    return solution.outcome is Outcome.ITERATION_LIMIT and bool(solution.stats.get("contact"))
+
+
+def _ending(solution: Solution[State], time: float) -> Solution[State]:
+    """The step to just that time [s]."""
+    after = solution.value
+    return replace(solution, value=State(time, after.q, after.velocity, after.memory))
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,7 +145,8 @@ class Frozen:
         """What contact does to the conditions with a cap, if there are any; to first order after a step (n, 3)."""
         if self.touch is None or self.presses is None:
             return None
-        return self.presses.felt(self.touch.pressure(x, step), self.touch.touched(x))
+        slowing = self.touch.slowing(step) if step is not None and self.touch.slows else None
+        return self.presses.felt(self.touch.pressure(x, step), self.touch.touched(x), slowing)
 
     @cached_property
     def jacobian(self) -> Sparse:

@@ -3,7 +3,8 @@
 Of a condition's multiplier λ contact causes the share λ̄ that balances the barrier's forces on its own: with C the
 averages and M the masses, λ̄ = −(C M⁻¹ Cᵀ)⁻¹ C M⁻¹ ∇B. Contact within one region cancels in it. A condition that takes
 more force than it is allowed to, and of that a good part because of contact, asks for what cannot be; one that merely
-takes much force (a stiff shell bent hard) does not, whatever touches it.
+takes much force (a stiff shell bent hard) does not, whatever touches it. What slows pairs in Newton's matrix
+(`collision/slowing.py`) is no force: the share of λ that overcomes it is found in the same way, and does not count.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Pressed:
     """(t, 3) [N] λ̄"""
     around: Sparse
     """(t, t) which conditions are within two rings of each"""
+    slowed: Points | None = None
+    """(t, 3) [N] the share of λ that does nothing but overcome what is slowed; None: nothing is"""
 
     def beside(self, which: Flags) -> Flags:
         """(t,) conditions within two rings of some of `which` (t,)."""
@@ -50,15 +53,20 @@ class Presses:
         ring: Sparse = ((share @ share.T) != 0).astype(np.int64)
         self._around: Sparse = sparse.csr_array((ring @ ring) != 0)
 
-    def felt(self, pressure: Points, touched: Flags) -> Pressed:
-        """For the barrier's gradient (n, 3) [N] and the points (n,) that something presses on."""
-        own = -self._factor.solve(self._lighter @ pressure)
+    def felt(self, pressure: Points, touched: Flags, slowing: Points | None = None) -> Pressed:
+        """For the barrier's gradient (n, 3) [N], the points (n,) that something presses on, and what withstands a step
+        because it is slowed (n, 3) [N]."""
+        own = self._balancing(pressure)
         here = (abs(self._weights) @ touched.astype(float)) > 0.0
         around = self._around
         near = np.asarray(around @ here.astype(np.int64)) > 0
         size = np.linalg.norm(own, axis=1)
         largest = np.maximum.reduceat(size[around.indices], around.indptr[:-1]) if len(size) else size
-        return Pressed(near, largest, own, around)
+        return Pressed(near, largest, own, around, None if slowing is None else self._balancing(slowing))
+
+    def _balancing(self, forces: Points) -> Points:
+        """(t, 3) [N] the multipliers that keep forces (n, 3) from moving the averages."""
+        return -self._factor.solve(self._lighter @ forces)
 
     def onto(self, missing: Points) -> Points:
         """(n, 3) the least way, weighed by mass, that changes the averages by −missing (t, 3)."""

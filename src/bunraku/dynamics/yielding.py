@@ -11,7 +11,9 @@ compliance D = (η/F) T⁻¹ with T = I − sym(λ rᵀ)/(F η) and |λ| ≤ F: 
 solution (where λ = F r/η), and good far from it.
 
 Among surfaces that touch, conditions may ask for what cannot be. There the cap is what the condition took before
-anything touched it, plus how hard it may `press`; it applies only where contact causes a good part of the force.
+anything touched it, plus how hard it may `press`; it applies only where contact causes a good part of the force. What
+only overcomes that pairs are slowed is no force: where it counted, conditions would come to press a billion times
+harder than they may, and crush what is between them.
 """
 
 from __future__ import annotations
@@ -142,7 +144,10 @@ class Yielding:
         changed."""
         if not len(self.triples):
             return False
-        size = np.linalg.norm(multipliers[self.triples], axis=1)
+        taken = multipliers[self.triples]
+        if pressed is not None and pressed.slowed is not None:
+            taken = taken - pressed.slowed
+        size = np.linalg.norm(taken, axis=1)
         away = np.linalg.norm(stretch[self.triples], axis=1)
         over = ~self._active & (size > self._caps)
         pushed, free = self._pushed(size, pressed)
