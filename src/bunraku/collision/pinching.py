@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bunraku.contracts import Array, Faces, Flags, Integers, Points, Vector
+from bunraku.contracts import Array, Faces, Flags, Integers, Points, Vector, many
 from bunraku.geometry import face_normals, unit_rows
 
 from .blocks import Gaps
@@ -81,7 +81,8 @@ class Pinches:
             where = (
                 f"between their faces {one} and {other}" if one != other else f"before face {one}, which is too fast"
             )
-            log.warning("obstacles leave no room for %d vertices; the first is %d, %s", len(self), vertex, where)
+            count = many(len(self), "vertex", "vertices")
+            log.warning("obstacles leave no room for %s; the first is %d, %s", count, vertex, where)
         elif len(before) and not len(self):
             log.info("nothing is pinched between obstacles any more")
 

@@ -23,7 +23,8 @@ from bunraku.geometry import TriMesh, cotangent_laplacian, first_few, lumped_mas
 from .outward import Outward, is_closed, part_of, samples, wound_outwards
 
 _log = logging.getLogger(__name__)
-_SEARCH = 4.0  # mean edges behind a surface within which a layer is taken for misplaced
+SEARCH = 4.0
+"""mean edges behind a surface within which a layer is taken for misplaced"""
 _FARTHER = 1.5  # times that distance within which what is behind still is told
 _FIRM = 100.0  # how a lift weighs against the smoothness of the change
 _FIRMER = 1.3  # from look to look
@@ -139,6 +140,12 @@ def is_body(obstacle: Obstacle, layers: Sequence[str]) -> bool:
     return obstacle.name in layers or is_closed(obstacle.mesh.faces)
 
 
+def body_of(obstacle: Obstacle, time: float) -> TriMesh:
+    """As it is at a time [s], its faces wound outwards."""
+    x = obstacle.at(time)
+    return TriMesh(x, wound_outwards(x, obstacle.mesh.faces, ()))
+
+
 def _layer(surfaces: Surfaces, name: str, inner: Sequence[_Inner], x: Points) -> _Layer:
     """A part of the shell at points x (n, 3), and what lies within it."""
     part, vertices = list(surfaces.named).index(name) + 1, surfaces.named[name]
@@ -157,9 +164,7 @@ def _bodies(surfaces: Surfaces, layers: Sequence[str], time: float) -> list[_Inn
     out = []
     for k, one in enumerate(surfaces.obstacles):
         if is_body(one, layers):
-            x = one.at(time)
-            mesh = TriMesh(x, wound_outwards(x, one.mesh.faces, ()))
-            out.append(_Inner(one.name, Outward(mesh), surfaces.parts.obstacle(k), 0.0))
+            out.append(_Inner(one.name, Outward(body_of(one, time)), surfaces.parts.obstacle(k), 0.0))
     return out
 
 
@@ -183,7 +188,7 @@ class _Layer:
     @cached_property
     def within(self) -> float:
         """[m] behind a surface up to which the layer is taken for misplaced."""
-        return _SEARCH * mean_edge(self.surfaces.shell) + max((one.gap for one in self.inner), default=0.0)
+        return SEARCH * mean_edge(self.surfaces.shell) + max((one.gap for one in self.inner), default=0.0)
 
     def outward(self, x: Points) -> Outward:
         """The layer at its points (v, 3)."""

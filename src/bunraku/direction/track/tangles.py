@@ -42,7 +42,8 @@ def _crossings(surfaces: Surfaces, x: Points, time: float) -> Iterator[Tangle]:
     for one in surfaces.obstacles:
         through = faces_through(np.concatenate([x, one.at(time)]), faces, one.mesh.faces + len(x), touching=True)
         if through.any():
-            yield Tangle(f"faces {first_few(np.flatnonzero(through))} and {one.name}", _outside(one.name))
+            remedy = f"{_outside(one.name)}, or contact.layers, which moves it out of what it is worn over"
+            yield Tangle(f"faces {first_few(np.flatnonzero(through))} and {one.name}", remedy)
 
 
 def _behind(surfaces: Surfaces, x: Points) -> Iterator[Tangle]:

@@ -31,7 +31,7 @@ from .seams import Seam
 from .settings import GRAVITY, TrackSettings
 from .start import correspondence, first_pose, start_state
 from .test_functions import Tests
-from .untangle import Untangled, apart, relax, sew, untangle
+from .untangle import Untangled, apart, as_one_layer, relax, sew, untangle
 
 Material = ShellMaterial | MaterialBlend | str | Mapping[str, Any]
 Warp = Sequence[float] | Array
@@ -126,6 +126,8 @@ def tracking_job(
     first = first_pose(guide, shell, onto, knobs)
     pins, seams = listed(Pin, "pins", pins), listed(Seam, "seams", seams)
     surfaces, bodies = touching(contact, seams, shell, blend, time, pins, first)
+    if surfaces is not None and not layers and (averages or pins):
+        surfaces, layers = as_one_layer(surfaces, first, time)
     ordered = Ordered(first) if surfaces is None else in_order(surfaces, layers, first, time)
     first = ordered.points
     surfaces = None if surfaces is None else surfaces.sewn_from(first)

@@ -1,8 +1,9 @@
 """Start-up: a first pose that cuts itself or an obstacle is reached from one that does not, and seams are closed.
 
-The shell begins in its rest shape, turned and carried to where the first pose is, with obstacles where they must be
-(or, if it cuts them there, in their own rest shapes). From there conditions and obstacles are led to the first frame in
-small steps without inertia, and what cannot be, yields as in any frame.
+The shell begins in its rest shape, turned and carried to where the first pose is and, where something directs it, in
+front of every plane, with obstacles where they must be (or, if it cuts them there, in their own rest shapes). From
+there conditions and obstacles are led to the first frame in small steps without inertia, and what cannot be, yields as
+in any frame.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from bunraku.collision import PINCHED, Obstacle, Surfaces
 from bunraku.constraints import LinearConstraint
 from bunraku.contracts import Array, PhysicsStopped, Points, State, Vector, input_error
 from bunraku.dynamics import ImplicitEuler, NewtonSettings, System
-from bunraku.geometry import nearest_rotations
+from bunraku.geometry import TriMesh, closest_points, faces_through, nearest_rotations, vertex_normals
 from bunraku.motion import ease
 
-from .layers import in_order
+from .layers import SEARCH, body_of, in_order, is_body, mean_edge
 from .report import LED_AWAY
 from .tangles import tangles, told
 
@@ -32,6 +33,7 @@ FEW = 8
 """steps in which layers that were moved come to rest"""
 STEP = 1.0 / 24.0
 """[s]; without inertia it only says how heavy points are against the shell's stiffness"""
+_MOST_SHIFTS = 8  # out of corners between planes
 _MORE = 24  # steps that what was kept away may take to arrive
 
 
@@ -67,7 +69,14 @@ def untangle(
     settings: NewtonSettings, threads: int | None, layers: Sequence[str] = (), noun: str = "shell",
 ) -> Untangled:  # fmt: skip
     """Lead a shell, or what `noun` calls it, from a clean pose, its layers in order, to the averages of the first."""
-    begin, led = _clean_pose(surfaces, first, time, layers, noun)
+    found = _clean_pose(surfaces, first, time, layers, directed=bool(conditions))
+    if found is None:
+        where, remedy = told(tangles(surfaces, _carried(surfaces.shell.rest, first), time), noun)
+        raise input_error(
+            f"the {noun} cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
+            where=where, remedy=remedy,
+        )  # fmt: skip
+    begin, led = found
     where, remedy = told(tangles(surfaces, first, time), noun)
     if not conditions:
         raise input_error(
@@ -147,13 +156,48 @@ def _settled(state: State, settings: NewtonSettings) -> bool:
     return float(np.abs(state.velocity).max(initial=0.0)) * STEP < 1e-4 * settings.length
 
 
+def as_one_layer(surfaces: Surfaces, first: Points, time: float) -> tuple[Surfaces, tuple[str, ...]]:
+    """A shell without layers, directed, which cuts closed obstacles in its points `first` (n, 3) and in its rest shape
+    alike, as a layer to be put around them; any other as it is. What is mostly within one may be meant to be there."""
+    bodies = [one for one in surfaces.obstacles if is_body(one, ())]
+    if surfaces.named or not any(_cuts(surfaces, one, first, time) for one in bodies):
+        return surfaces, ()
+    within = any(_below(first, body_of(one, time)) for one in bodies)
+    if within or _clean_pose(surfaces, first, time, (), directed=True) is not None:
+        return surfaces, ()
+    where, _ = told(tangles(surfaces, first, time))
+    _log.warning(
+        "the shell cuts something in its first pose and in its rest shape (%s): it is moved out of that", where
+    )
+    return replace(surfaces, named={_WHOLE: np.arange(surfaces.count)}), (_WHOLE,)
+
+
+_WHOLE = "the shell"  # the name of the one layer
+
+
+def _cuts(surfaces: Surfaces, obstacle: Obstacle, x: Points, time: float) -> bool:
+    """Whether points x (n, 3) of the shell cut an obstacle."""
+    points = np.concatenate([x, obstacle.at(time)])
+    return bool(faces_through(points, surfaces.shell.faces, obstacle.mesh.faces + len(x), touching=True).any())
+
+
+def _below(x: Points, body: TriMesh) -> bool:
+    """Whether most of points x (n, 3) are within a body."""
+    found = closest_points(x, body)
+    normals = found.carry(body, vertex_normals(body.rest, body.faces))
+    return float(np.mean(np.sum((x - found.points) * normals, axis=1) < 0.0)) > 0.5
+
+
 def _clean_pose(
-    surfaces: Surfaces, first: Points, time: float, layers: Sequence[str], noun: str
-) -> tuple[Points, Callable[[float], Surfaces]]:
+    surfaces: Surfaces, first: Points, time: float, layers: Sequence[str], *, directed: bool
+) -> tuple[Points, Callable[[float], Surfaces]] | None:
     """A pose that cuts nothing, with its layers in order if there is one, and the surfaces with obstacles that stand
-    where they do not cut it and go to where they must be at `time`."""
+    where they do not cut it and go to where they must be at `time`. What is `directed` may begin in front of the planes
+    that it cuts: it is led back."""
     rest = surfaces.shell.rest
-    carried = _carried(rest, first)
+    poses = [_carried(rest, first), np.array(rest)]
+    if directed and surfaces.planes:
+        poses += [_in_front(surfaces, pose) for pose in poses]
 
     def standing(_: float) -> Surfaces:
         return _standing(surfaces, time)
@@ -162,16 +206,26 @@ def _clean_pose(
         return replace(surfaces, obstacles=[_led(o, t0, time) for o in surfaces.obstacles])
 
     ways = [(standing, time), (growing, time - 1.0)] if surfaces.obstacles else [(standing, time)]
-    for names, pose, (led, begin) in product([layers, ()] if layers else [()], (carried, np.array(rest)), ways):
+    for names, pose, (led, begin) in product([layers, ()] if layers else [()], poses, ways):
         there = led(begin)
         found = in_order(there, names, pose, begin).points
         if apart(there, found, begin):
             return found, led
-    where, remedy = told(tangles(surfaces, carried, time), noun)
-    raise input_error(
-        f"the {noun} cuts or nearly touches something in its rest shape too: there is no clean pose to begin from",
-        where=where, remedy=remedy,
-    )  # fmt: skip
+    return None
+
+
+def _in_front(surfaces: Surfaces, x: Points) -> Points:
+    """Points x (n, 3) that cut planes, carried as one in front of them, to where they do not feel any."""
+    heights = np.min([(x - plane.point) @ plane.normal for plane in surfaces.planes], axis=0)
+    within = SEARCH * mean_edge(surfaces.shell)
+    if heights.min() > 0.0 or np.median(heights) < -within:  # what is so far behind has its plane turned around
+        return x
+    for _ in range(_MOST_SHIFTS):
+        for k, plane in enumerate(surfaces.planes):
+            gap = float(np.max(surfaces.parts.gaps_to(surfaces.parts.plane(k))))
+            short = gap + surfaces.felt_within - float(((x - plane.point) @ plane.normal).min())
+            x = x + max(short, 0.0) * plane.normal
+    return x
 
 
 def _standing(surfaces: Surfaces, time: float) -> Surfaces:
