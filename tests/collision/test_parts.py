@@ -140,6 +140,25 @@ def test_what_is_not_said_stays_as_it_is(kind: str) -> None:
     assert [one.friction for one in only] == [0.5 if kind == "obstacle" else 0.3]
 
 
+def test_a_plane_with_a_thickness_and_a_friction_of_its_own_is_as_if_that_were_said_of_it() -> None:
+    """Beside another plane, which keeps to what contact says."""
+    surfaces, x = over("plane", THICK + 0.4 * REACH)
+    (floor,) = surfaces.planes
+    wall = replace(floor, name="wall", point=floor.point - 10.0 * floor.normal)
+    said = replace(surfaces, planes=[wall, floor], between=[Between("a", "b", friction=ROUGH, thickness=THICK)])
+    own = replace(surfaces, planes=[wall, replace(floor, thickness=THICK, friction=ROUGH)])
+    moved = np.array(x)
+    moved[:3, 0] += 0.5 * DT * 0.1
+    wanted, found = Scene(said, x).touch(), Scene(own, x).touch()
+    assert np.abs(wanted.gradient(moved) - wanted.pressure(moved)).max() > 0.0
+    assert np.array_equal(found.gradient(moved), wanted.gradient(moved))
+    assert own.parts.gaps[1].tolist() == said.parts.gaps[1].tolist() == [GAP, GAP, GAP, THICK]
+    assert replace(own, friction=0.0).rubs and not replace(own, friction=0.0).without_friction().rubs
+    # What is said of a pair comes first, and what is not said of it is the plane's own.
+    (one,) = replace(own, between=[Between("a", "b", friction=0.1)]).parts.particular
+    assert (one.gap, one.friction) == (THICK, 0.1)
+
+
 def test_without_friction_nothing_rubs_at_all() -> None:
     surfaces, _ = over("obstacle", 0.01)
     rough = replace(surfaces, friction=0.0, between=[Between("a", "b", friction=ROUGH)])

@@ -86,6 +86,8 @@ def test_a_sheet_lies_on_each_of_two_plates_at_its_thickness() -> None:
 def test_what_is_no_thickness_is_refused(value: float) -> None:
     with pytest.raises(InputError, match=r"body.*thickness"):
         Obstacle(SHELL, name="body", thickness=value)
+    with pytest.raises(InputError, match=r"body.*thickness"):
+        Plane(np.zeros(3), np.array([0.0, 0.0, 1.0]), "body", thickness=value)
 
 
 def test_planes_keep_the_common_gap() -> None:

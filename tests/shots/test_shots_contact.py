@@ -112,8 +112,8 @@ def test_contact_is_off_unless_it_is_asked_for(files: Files) -> None:
          "is too thin for its length"),
         (True, {"a": {"role": "obstacle", "source": {"take": "box/v009"}}}, "takes/box/v009: there is no such take"),
         (True, {"a": {**BALL, "guide": {"take": "x/v1"}}}, "object.a.guide: unknown key"),
-        (True, {"a": {**FLOOR, "friction": 0.5}}, "object.a.friction: planes have the friction of contact"),
-        (True, {"a": {**FLOOR, "thickness": 0.01}}, "object.a.thickness: planes have the thickness of contact"),
+        (True, {"a": {**FLOOR, "friction": -0.5}}, "object.a.friction: "),
+        (True, {"a": {**FLOOR, "thickness": -0.01}}, "object.a.thickness: "),
     ],
 )  # fmt: skip
 def test_refusals(with_objects: Callable[..., Path], contact: Any, objects: dict[str, Any], said: str) -> None:
@@ -160,6 +160,13 @@ def test_obstacles_stand_where_their_file_says(
     assert settings(prepare(read_shot(with_objects(True, ball=BALL, floor=FLOOR, wall=again)))) == before
     write_mesh(tmp_path / "wall.obj", sphere((100, 200, 300), 60))
     assert settings(prepare(read_shot(with_objects(True, ball=BALL, floor=FLOOR, wall=wall)))) != before
+
+
+def test_a_floor_has_a_thickness_and_a_friction_of_its_own(with_objects: Callable[..., Path]) -> None:
+    ice = {**FLOOR, "thickness": 0.01, "friction": 0.02}
+    first, second = prepare(read_shot(with_objects(True, floor=FLOOR, ice=ice))).contact.planes
+    assert (first.name, first.thickness, first.friction) == ("floor", None, None)
+    assert (second.name, second.thickness, second.friction) == ("ice", 0.01, 0.02)
 
 
 def test_moving_obstacles_keep_to_the_shots_frames(with_objects: Callable[..., Path], tmp_path: Path) -> None:

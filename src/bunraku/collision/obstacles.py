@@ -40,12 +40,7 @@ class Obstacle:
                 "motion must be a function of time", where=self.name, got=type(self.motion).__name__,
                 allowed="time [s] → points (n, 3) [m], or None", remedy="of an Animation: motion=animation.at",
             )  # fmt: skip
-        for name, most, unit in (("thickness", _LARGEST, " m"), ("friction", MOST_FRICTION, "")):
-            value = getattr(self, name)
-            if value is not None and not is_between(value, 0.0, most):
-                raise input_error(
-                    f"{name} must be a number", where=self.name, got=value, allowed=f"0 to {most:g}{unit}"
-                )
+        _check_own(self)
 
     def at(self, time: float) -> Points:
         """(n, 3) [m]"""
@@ -75,6 +70,10 @@ class Plane:
     normal: Vector
     """(3,) to the free side"""
     name: str = "ground"
+    thickness: float | None = None
+    """[m] that stays open between it and the shell's middle surface; None: as everywhere"""
+    friction: float | None = None
+    """coefficient µ between it and the shell; None: as everywhere"""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -86,6 +85,15 @@ class Plane:
         normal = normal / most  # very large and very small ones have a direction too
         object.__setattr__(self, "point", point)
         object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
+        _check_own(self)
+
+
+def _check_own(thing: Obstacle | Plane) -> None:
+    """Refuse a thickness or a friction of its own that is none."""
+    for name, most, unit in (("thickness", _LARGEST, " m"), ("friction", MOST_FRICTION, "")):
+        value = getattr(thing, name)
+        if value is not None and not is_between(value, 0.0, most):
+            raise input_error(f"{name} must be a number", where=thing.name, got=value, allowed=f"0 to {most:g}{unit}")
 
 
 def sphere(centre: Sequence[float] | Vector, radius: float, edge: float | None = None) -> TriMesh:

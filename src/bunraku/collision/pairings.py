@@ -85,17 +85,20 @@ def _particular(surfaces: Surfaces, without: Flags, sewn: Sewn | None) -> _Found
 
 
 def _planes(surfaces: Surfaces, without: Flags) -> _Found:
-    """Planes together, but those of which something particular is said by themselves."""
+    """Planes that are alike together, but those of which something particular is said by themselves."""
     parts, count = surfaces.parts, surfaces.count
     said = {k: [one for one in parts.particular if one.parts[1] == parts.plane(k)] for k in range(len(surfaces.planes))}
-    plain = [k for k, some in said.items() if not some]
-    if plain:
-        yield _with_planes(surfaces, plain, without, surfaces.gap, None), count
+    alike = dict[tuple[float, float | None], list[int]]()
+    own = {k: (parts.otherwise(parts.plane(k))[0], surfaces.planes[k].friction) for k in said}
+    for k in (k for k, some in said.items() if not some):
+        alike.setdefault(own[k], []).append(k)
+    for knobs, some in alike.items():
+        yield _with_planes(surfaces, some, without, *knobs), count
     for k, some in said.items():
         named = [one.parts[0] for one in some]
         rest = ~parts.not_of(named) | without
         if some and not rest[:count].all():
-            yield _with_planes(surfaces, [k], rest, surfaces.gap, None), count
+            yield _with_planes(surfaces, [k], rest, *own[k]), count
         for one in some:
             others = parts.not_of([one.parts[0]]) | without
             yield _with_planes(surfaces, [k], others, one.gap, one.friction), count

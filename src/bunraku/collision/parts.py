@@ -122,15 +122,15 @@ class Parts:
             if one.first not in number or one.second not in number:
                 continue
             first, second = sorted((number[one.first], number[one.second]))
-            gap, friction = self._otherwise(second)
+            gap, friction = self.otherwise(second)
             gap = gap if one.thickness is None else one.thickness
             out.append(Particular((first, second), gap, friction if one.friction is None else one.friction))
         return out
 
-    def _otherwise(self, part: int) -> tuple[float, float]:
+    def otherwise(self, part: int) -> tuple[float, float]:
         """Gap [m] and friction between the shell and a part of which nothing particular is said."""
         k = part - len(self.named) - 1
-        own = self.obstacles[k] if 0 <= k < len(self.obstacles) else None
+        own = (*self.obstacles, *self.planes)[k] if k >= 0 else None
         gap = self.gap if own is None or own.thickness is None else float(own.thickness)
         return gap, self.friction if own is None or own.friction is None else float(own.friction)
 
@@ -138,7 +138,7 @@ class Parts:
     def gaps(self) -> Array:
         """(s, k) [m] that stays open between each of the shell's parts and every part."""
         every = self.plane(len(self.planes))
-        out = np.tile([self._otherwise(part)[0] for part in range(every)], (len(self.named) + 1, 1))
+        out = np.tile([self.otherwise(part)[0] for part in range(every)], (len(self.named) + 1, 1))
         for one in self.particular:
             first, second = one.parts
             out[first, second] = one.gap

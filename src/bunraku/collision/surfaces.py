@@ -117,13 +117,14 @@ class Surfaces:
     @cached_property
     def rubs(self) -> bool:
         """Whether there is any friction."""
-        return bool(self.frictions.any() or any(one.friction for one in self.parts.particular))
+        return bool(self.frictions.any() or any(one.friction for one in (*self.planes, *self.parts.particular)))
 
     def without_friction(self) -> Surfaces:
         """The same, but nothing rubs."""
         smooth = [replace(one, friction=0.0) for one in self.obstacles]
+        planes = [replace(one, friction=0.0) for one in self.planes]
         between = [replace(one, friction=0.0) for one in self.between]
-        return replace(self, obstacles=smooth, between=between, friction=0.0)
+        return replace(self, obstacles=smooth, planes=planes, between=between, friction=0.0)
 
     @cached_property
     def gaps(self) -> tuple[float, ...]:

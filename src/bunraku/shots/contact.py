@@ -36,7 +36,7 @@ class ShotContact:
     prims: Mapping[str, str] = field(default_factory=dict)
     """obstacle → its prim, of those from files; empty where they have none"""
     own: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
-    """obstacle → its own thickness and friction, of those that are meshes"""
+    """obstacle → its own thickness and friction"""
     parts: Mapping[str, Integers] = field(default_factory=dict)
     """region → (v,) its vertices, of those that layers and between name"""
 
@@ -60,7 +60,7 @@ class ShotContact:
         found = (
             Obstacle(one.mesh, one.at, name) if isinstance(one, Animation) else one for name, one in self.things.items()
         )
-        return tuple(replace(one, **self.own.get(one.name, {})) if isinstance(one, Obstacle) else one for one in found)
+        return tuple(replace(one, **self.own.get(one.name, {})) for one in found)
 
     def about(self, origin: Vector) -> ShotContact:
         """The same with points counted from another origin (3,) [m]."""

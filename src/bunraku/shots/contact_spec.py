@@ -204,17 +204,6 @@ class ObstacleObject:
         otherwise="physics.contact.friction",
     )  # fmt: skip
 
-    def check(self, given: Mapping[str, Any], place: Place) -> None:
-        """A plane is as thick and rubs as everything does."""
-        if self.source is None or self.source.plane is None:
-            return
-        for name in ("thickness", "friction"):
-            if getattr(self, name) is not None:
-                place.at(name).refuse(
-                    f"planes have the {name} of contact", got=getattr(self, name),
-                    remedy=f"[physics] contact = {{ {name} = … }}",
-                )  # fmt: skip
-
     @property
     def files(self) -> list[Path]:
         """The files it names."""

@@ -277,7 +277,7 @@ class OutputTable:
 
 
 SHELL = Table(ObjectTable, "[object.box] with a guide", ObjectTable.check)
-OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }", ObstacleObject.check)
+OBSTACLE = Table(ObstacleObject, "{ role = 'obstacle', source = { file = 'hero.usd' } }")
 BODY = Table(BodyObject, "{ role = 'body', surface = { file = 'jelly.usda' } }", BodyObject.check)
 PLAN = Table(PlanObject, "{ role = 'plan', surface = { file = 'jelly.usda' }, keys = […] }", PlanObject.check)
 WRINKLE = Table(

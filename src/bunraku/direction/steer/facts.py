@@ -41,7 +41,8 @@ def _add_contact(cast: Cast, constants: list[Any], moving: list[Callable[[float]
         return
     said = (surfaces.gap, surfaces.reach, surfaces.friction, surfaces.self_contact, contact.press, contact.balance)
     constants += [said, list(surfaces.between), *surfaces.named.values(), list(surfaces.named)]
-    constants += [part for plane in surfaces.planes for part in (plane.name, plane.point, plane.normal)]
+    for plane in surfaces.planes:
+        constants += [plane.name, plane.point, plane.normal, plane.thickness, plane.friction]
     for thing in surfaces.obstacles:
         constants += [thing.name, thing.mesh.faces, thing.thickness, thing.friction]
         moving.append(thing.at)
