@@ -41,9 +41,9 @@ class Studio:
             self.complaints.append(text)
 
     def open(self, address: str) -> Studio:
-        """Go there, and wait until the first frame is whole."""
+        """Go there, and wait until the first frame is whole, and nothing is on its way that moves what is below it."""
         self.page.goto(address)
-        self.until("bunraku.ready")
+        self.until("bunraku.ready && bunraku.reported")
         return self
 
     def direct(self, address: str, page: str) -> Studio:
@@ -60,7 +60,9 @@ class Studio:
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
     def drag(self, *places: tuple[float, float], steps: int = 6, button: str = "left") -> None:
-        """Press at the first of some shares of the views, go through the others, release."""
+        """Press at the first of some shares of the views, go through the others, release. What is pressed on is there:
+        beside it the view would turn."""
+        self.until("bunraku.ready")
         first, *others = [self.place(*one) for one in places]
         self.page.mouse.move(*first)
         self.page.mouse.down(button=button)

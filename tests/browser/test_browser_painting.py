@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser_page import Studio
+from browser_page import Studio, written
 from browser_takes import rippling, write_shot
 
 from bunraku.io import read_arrays, write_animation
@@ -41,13 +41,6 @@ def look(studio: Studio, way: str) -> None:
     before = studio.says("JSON.stringify(bunraku.camera)")
     studio.page.get_by_role("button", name=way).click()
     studio.until(f"JSON.stringify(bunraku.camera) !== {before!r} && bunraku.fine")
-
-
-def written(studio: Studio, act: Callable[[], Any]) -> None:
-    """Do something, and wait until the file says it."""
-    revision = studio.says("bunraku.sketched.revision")
-    act()
-    studio.until(f"bunraku.sketched !== null && bunraku.sketched.revision > {revision}")
 
 
 def regions(studio: Studio) -> dict[str, int]:

@@ -10,6 +10,8 @@ export interface Hook {
   readonly ready: boolean;
   /** and as fine as it gets: without a graphics card that comes a moment later */
   readonly fine: boolean;
+  /** the reports of all takes are here, and with them the curves under the time line */
+  readonly reported: boolean;
   readonly frame: number;
   readonly fps: number;
   readonly playing: boolean;
@@ -56,6 +58,7 @@ export function offerHook(session: Session, notice: Notice, directing: () => Dir
   const hook: Hook = {
     get ready() { return session.isComplete && !session.isDirty; },
     get fine() { return session.isFine; },
+    get reported() { return session.takes.every(({ number }) => session.reports.has(number)); },
     get frame() { return session.frameNumber; },
     get fps() { return session.player.fps; },
     get playing() { return session.player.playing; },
