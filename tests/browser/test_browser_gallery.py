@@ -49,8 +49,8 @@ def until(true: Callable[[], Any]) -> None:
 
 def test_every_still_is_there(page: Any, screenshots: Path) -> None:
     page.screenshot(path=os.fspath(screenshots / "gallery.png"), full_page=True)
-    sizes = page.eval_on_selector_all(".tile img", "all => all.map((one) => one.naturalWidth)")
-    assert sizes == [480] * 3
+    sizes = "all => all.map((one) => one.complete ? one.naturalWidth : 0)"  # they are fetched when they come into sight
+    until(lambda: page.eval_on_selector_all(".tile img", sizes) == [480] * 3)
 
 
 def test_the_table_sorts_both_ways_and_numbers_as_numbers(page: Any) -> None:
@@ -81,6 +81,15 @@ def test_a_film_plays_under_the_pointer_from_where_the_still_is(page: Any) -> No
     until(lambda: video.evaluate("film => film.paused && !film.classList.contains('on')"))
 
 
+def test_a_film_that_is_left_before_it_begins_stays_hidden(page: Any) -> None:
+    left = """film => {
+      const tile = film.closest('.tile');
+      for (const name of ['pointerenter', 'pointerleave']) tile.dispatchEvent(new PointerEvent(name));
+      for (const name of ['seeked', 'playing']) film.dispatchEvent(new Event(name));
+      return film.paused && !film.classList.contains('on'); }"""
+    assert page.locator("#c002 video").evaluate(left)
+
+
 def test_all_films_go_together_and_are_scrubbed_together(page: Any) -> None:
     page.get_by_role("button", name="Play all").click()
     until(lambda: page.evaluate("() => [...document.querySelectorAll('video')].every((one) => !one.paused)"))
@@ -95,6 +104,7 @@ def test_all_films_go_together_and_are_scrubbed_together(page: Any) -> None:
 
 def test_a_click_leads_to_the_take(page: Any) -> None:
     page.locator("#c003 a").click()
+    page.wait_for_url("**/c003/index.html")  # a click does not wait for where it leads
     assert page.title().startswith("box c003")
 
 

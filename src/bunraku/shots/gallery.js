@@ -10,8 +10,9 @@ const start = transport === null ? 0 : (transport.dataset.still - transport.data
 function show(film, from) {
   film.preload = "auto";
   if (from !== undefined) film.currentTime = Math.min(from, film.duration || from);
-  film.addEventListener("seeked", () => film.classList.add("on"), { once: true });
-  film.addEventListener("playing", () => film.classList.add("on"), { once: true });
+  const there = () => film.classList.toggle("on", together || !film.paused); // the pointer may have left meanwhile
+  film.addEventListener("seeked", there, { once: true });
+  film.addEventListener("playing", there, { once: true });
 }
 
 function hide(film) {
