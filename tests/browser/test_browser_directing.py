@@ -165,6 +165,13 @@ def test_a_number_is_keyed_on_the_time_line(
     studio.press("Shift+ArrowLeft", "ArrowRight")
     studio.until("!bunraku.sending")
     assert strength_of(shot)[1] == (9.0, pytest.approx(0.25, abs=0.02), "smooth")
+    value = studio.page.get_by_role("textbox", name="Value of the key")
+    for nothing in ("", "much"):
+        before = value.input_value()
+        value.fill(nothing)
+        value.press("Enter")
+        assert value.input_value() == before and not studio.says("bunraku.sending")
+    studio.page.locator(".dot-key[data-frame='9']").focus()
     studio.press("Delete")
     studio.until("!bunraku.sending")
     assert strength_of(shot) == ((1.0, 1.0),)
@@ -189,6 +196,56 @@ def test_two_windows_and_an_editor_tell_each_other(
     two.page.get_by_role("alert").get_by_text("is not TOML: line").wait_for()
     assert two.button("Run").is_disabled()
     two.keep_page("broken")
+
+
+def test_an_edit_whose_answer_comes_late_hides_nobody_elses(
+    tab: Callable[..., Studio], direct: Callable[..., StudioServer], shot: Path
+) -> None:
+    address = direct(shot).address
+    one, two = opened(tab(), address), opened(tab(), address)
+    late, heard = list[tuple[Any, Any]](), list[Any]()
+    one.page.route("**/shot/edit", lambda asked: late.append((asked, asked.fetch())), times=1)
+    # Asked once it knows of the third, and never answered.
+    one.page.route("**/shot/news?revision=3&*", lambda asked: heard.append(asked))
+    one.page.locator(f"{STRENGTH} input.number").fill("0.5")
+    one.press("Enter")
+    two.told("Another window changed the shot: strength 0.5")
+    slide(two, STRENGTH, 0.25)
+    while not heard:  # it was told of that, and has no answer of its own yet
+        one.page.wait_for_timeout(20)
+    for asked, answer in late:
+        asked.fulfill(response=answer)
+    one.told("Another window changed the shot: strength 0.25")
+    one.until("bunraku.revision === 3 && !bunraku.sending")
+    assert float(one.page.locator(f"{STRENGTH} input.number").input_value()) == strength_of(shot)
+
+
+def test_numbers_that_are_said_together_wait_for_each_other_and_keep_their_digits(
+    tab: Callable[..., Studio], direct: Callable[..., StudioServer], shot: Path
+) -> None:
+    shot.write_text(shot.read_text() + "\n[physics]\ngravity = [0.12345, -9.81, 0.0]\n")
+    studio = opened(tab(), direct(shot).address)
+    wind = studio.page.locator('.knob[data-key="physics.wind.velocity"] input')
+    gravity = studio.page.locator('.knob[data-key="physics.gravity"] input')
+    studio.page.get_by_role("searchbox", name="Find a setting").fill("it")
+    wind.nth(0).fill("4,5")
+    wind.nth(1).focus()
+    edited = shot.with_suffix(".edited")
+    edited.write_text(shot.read_text() + "substeps = 5\n")
+    edited.replace(shot)  # whole at once
+    studio.told("The shot file was edited outside of this page")
+    wind.nth(1).fill("0")
+    wind.nth(2).fill("−1")
+    wind.nth(2).press("Enter")
+    studio.until("bunraku.revision === 3 && !bunraku.sending")
+    assert said(shot, "physics.wind.velocity") == [4.5, 0, -1]
+    gravity.nth(1).fill("-5")
+    gravity.nth(1).press("Enter")
+    studio.until("bunraku.revision === 4 && !bunraku.sending")
+    assert said(shot, "physics.gravity") == [0.12345, -5, 0.0]
+    gravity.nth(2).fill("")
+    gravity.nth(2).press("Enter")
+    assert gravity.nth(2).input_value() == "0" and not studio.says("bunraku.sending")
 
 
 def test_what_the_shot_refuses_is_a_sentence(

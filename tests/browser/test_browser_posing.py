@@ -155,6 +155,20 @@ def test_what_cannot_be_is_told_and_changes_nothing(studio: Studio, shot: Path) 
     studio.until("bunraku.sketched !== null && bunraku.ready")
 
 
+def test_numbers_of_a_key_are_typed_as_anyone_writes_them(studio: Studio, shot: Path) -> None:
+    field = studio.page.get_by_role("textbox", name="Move along x [m]")
+    field.fill("0,15")
+    written(studio, lambda: field.press("Enter"))
+    assert keys(shot)[0]["move"] == [0.15, -0.05, 0]
+    text, frame = shot.read_text(), studio.page.get_by_role("textbox", name="Frame of the key")
+    for one, holds in ((field, "0.15"), (frame, "13")):
+        for nothing in ("", "much"):
+            one.fill(nothing)
+            one.press("Enter")
+            assert one.input_value() == holds and not studio.says("bunraku.sending")
+    assert shot.read_text() == text
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [

@@ -1,7 +1,7 @@
 /** The scale of colours of the overlay shown: title, unit, ends that can be typed. */
 
 import { button, el } from "./dom";
-import { short } from "./numbers";
+import { numberIn, short } from "./numbers";
 import { rampCss } from "./ramp";
 import type { Session } from "./session";
 
@@ -25,8 +25,8 @@ export function makeLegend(session: Session): HTMLElement {
       session.store.set({ ends: { ...session.look.ends, [name]: [from, to] } });
     else show();
   };
-  low.addEventListener("change", () => change(typed(low), session.ends()[1]));
-  high.addEventListener("change", () => change(session.ends()[0], typed(high)));
+  low.addEventListener("change", () => change(numberIn(low.value), session.ends()[1]));
+  high.addEventListener("change", () => change(session.ends()[0], numberIn(high.value)));
   const show = (): void => {
     const overlay = session.overlayShown;
     legend.hidden = overlay === null;
@@ -46,9 +46,6 @@ export function makeLegend(session: Session): HTMLElement {
   for (const topic of ["takes", "views"] as const) session.on(topic, show);
   return legend;
 }
-
-/** A number as `short` writes it, or as anyone does. */
-const typed = (field: HTMLInputElement): number => (field.value.trim() === "" ? NaN : Number(field.value.replaceAll("−", "-").replace(",", ".")));
 
 function end(label: string): HTMLInputElement {
   return el("input", { type: "text", inputMode: "decimal", size: 6, "aria-label": label, spellcheck: false });

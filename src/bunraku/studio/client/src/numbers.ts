@@ -14,6 +14,9 @@ export function short(value: number): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/** The number that someone typed, as `short` writes it or as anyone does; NaN where there is none. */
+export const numberIn = (text: string): number => (text.trim() === "" ? NaN : Number(text.trim().replaceAll("−", "-").replace(",", ".")));
+
 export const withUnit = (value: number, unit: string): string => (unit ? `${short(value)} ${unit}` : short(value));
 
 /** A frame number of the shot: whole where it is. */

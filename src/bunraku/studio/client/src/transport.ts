@@ -3,7 +3,7 @@
 import { button, el, icon } from "./dom";
 import { goTo, playOrPause, step, toFirst, toLast } from "./hand";
 import type { Menu } from "./menu";
-import { frameText } from "./numbers";
+import { frameText, numberIn } from "./numbers";
 import type { Session } from "./session";
 
 const PLAY = "M4 2.5v11l9-5.5z";
@@ -66,10 +66,8 @@ export function makeFrameField(session: Session): HTMLElement {
     if (document.activeElement !== field) field.value = frameText(session.frameNumber);
   };
   field.addEventListener("change", () => {
-    const frame = Number(field.value);
-    if (field.value.trim() !== "" && Number.isFinite(frame)) {
-      goTo(session, session.shot.at(frame));
-    }
+    const frame = numberIn(field.value);
+    if (Number.isFinite(frame)) goTo(session, session.shot.at(frame));
     field.value = frameText(session.frameNumber);
   });
   field.addEventListener("blur", show);

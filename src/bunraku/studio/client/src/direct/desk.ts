@@ -35,6 +35,7 @@ export class Desk {
   private readonly queue: Waiting[] = [];
   private sending = false;
   private following = false;
+  private catching = false;
   private asked = false;
 
   constructor(
@@ -139,6 +140,7 @@ export class Desk {
     this.sending = true;
     for (let next = this.queue.shift(); next !== undefined; next = this.queue.shift()) next.done(await this.sendOne(next));
     this.sending = false;
+    this.catchUp().catch((error: unknown) => this.session.failed(error)); // with what was told meanwhile
   }
 
   private async sendOne({ ask }: Waiting): Promise<Edited | null> {
@@ -204,8 +206,21 @@ export class Desk {
 
   /** Shows what another made of the shot. */
   private async catchUp(): Promise<void> {
-    const { news, sheet } = this;
-    if (news === null || sheet === null || this.sending || news.revision <= sheet.revision) return;
+    if (this.catching) return;
+    this.catching = true;
+    try {
+      while (!this.sending && this.isBehind) await this.catchUpOnce();
+    } finally {
+      this.catching = false;
+    }
+  }
+
+  private get isBehind(): boolean {
+    return this.news !== null && this.sheet !== null && this.news.revision > this.sheet.revision;
+  }
+
+  private async catchUpOnce(): Promise<void> {
+    const news = this.news!;
     await this.reload();
     if (news.by === this.tab) return;
     this.say(news.by === "" ? "The shot file was edited outside of this page, and is shown anew." : `Another window changed the shot: ${news.about}.`);

@@ -4,7 +4,7 @@ import * as api from "../api";
 import { button, el } from "../dom";
 import { goTo } from "../hand";
 import type { SketchPart } from "../messages";
-import { frameText, short } from "../numbers";
+import { frameText, numberIn, short } from "../numbers";
 import { Gizmo, type GizmoMode } from "./gizmo";
 import { add, at, handlesOf, listOf, pose, poseOf, remove, retime, type Handle, type Json, type Pose, type Three } from "./handles";
 import { MarkLane } from "./marklane";
@@ -173,9 +173,9 @@ export class KeysPage {
   private showNumbers(handle: Handle, { move }: Pose): void {
     this.placed.textContent = handle.kind === "point" ? "Place" : "Moved";
     for (const [mode, each] of this.modes) each.disabled = handle.kind === "point" && mode !== "translate";
-    if (document.activeElement !== this.frame) this.frame.value = frameText(handle.frame);
+    if (document.activeElement !== this.frame || !this.frame.matches(":focus")) this.frame.value = frameText(handle.frame);
     this.numbers.forEach((field, c) => {
-      if (document.activeElement !== field) field.value = String(Number(move[c]!.toFixed(4)));
+      if (document.activeElement !== field || !field.matches(":focus")) field.value = String(Number(move[c]!.toFixed(4)));
     });
   }
 
@@ -260,14 +260,15 @@ export class KeysPage {
   }
 
   private typedFrame(): void {
-    const frame = Number(this.frame.value);
+    const frame = numberIn(this.frame.value);
     if (this.chosen !== null && Number.isFinite(frame)) void this.retimed(this.chosen, frame, true);
+    else this.hold();
   }
 
   private typedMove(): void {
     const { handle } = this, { sheet } = this.sketch;
-    const move = this.numbers.map((field) => Number(field.value));
-    if (handle === null || sheet === null || !move.every(Number.isFinite)) return;
+    const move = this.numbers.map((field) => numberIn(field.value));
+    if (handle === null || sheet === null || !move.every(Number.isFinite)) return this.hold();
     const list = listOf(sheet, handle);
     pose(list, handle, { ...poseOf(list, handle), move: move as Three });
     void this.write(handle.list, list, `${handle.title} on frame ${frameText(handle.frame)} posed`);

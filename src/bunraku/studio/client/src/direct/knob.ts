@@ -2,7 +2,7 @@
 
 import { button, el } from "../dom";
 import type { Knob } from "../messages";
-import { short } from "../numbers";
+import { numberIn, short } from "../numbers";
 import type { Session } from "../session";
 import type { Desk } from "./desk";
 import { allowed, held, isKeys, numberAt, scaleOf, shareIn, stepsOf, valueIn, withKey, type Scale } from "./range";
@@ -122,10 +122,10 @@ function numberFace(control: Control, knob: Knob): Face {
   });
   slider.addEventListener("change", () => (gesture = ""));
   field.addEventListener("change", () => {
-    const typed = field.value.trim().replace(",", ".").replace("−", "-");
+    const typed = field.value.trim(), number = numberIn(typed);
     if (control.current.options.includes(typed)) void control.set(typed, `${nameOf(control.current)} ${typed}`);
     else if (typed === "") void control.set(null, `${nameOf(control.current)} as usual`);
-    else if (Number.isFinite(Number(typed))) control.put(Number(typed), "");
+    else if (Number.isFinite(number)) control.put(number, "");
     else void control.set(typed, "a number"); // refused in the shot's own words
   });
   const show = (now: Knob): void => {
@@ -195,18 +195,29 @@ function textFace(control: Control): Face {
 
 function numbersFace(control: Control, knob: Knob): Face {
   const id = newId();
-  const known = held(knob);
-  const count = Array.isArray(known) ? known.length : knob.path.at(-1) === "frames" || knob.path.at(-1) === "shutter" ? 2 : 3;
+  const first = held(knob);
+  const count = Array.isArray(first) ? first.length : knob.path.at(-1) === "frames" || knob.path.at(-1) === "shutter" ? 2 : 3;
   const fields = Array.from({ length: count }, (_, k) => el("input", { type: "text", inputMode: "decimal", class: "number", id: k === 0 ? id : undefined, "aria-label": `${nameOf(knob)}, ${k + 1} of ${count}` }));
+  const shown = fields.map(() => "");
+  let known = false;
+  /** What is not typed over stays as the file has it, and not as few digits show it. */
+  const valueOf = (field: HTMLInputElement, k: number): unknown => {
+    const values = held(control.current), number = numberIn(field.value);
+    if (Array.isArray(values) && field.value === shown[k]) return values[k];
+    return Number.isFinite(number) ? number : field.value; // refused in the shot's own words
+  };
   const write = (): void => {
-    const values = fields.map((field) => Number(field.value.replace("−", "-").replace(",", ".")));
-    if (fields.every((field) => field.value.trim() !== "")) void control.set(values.every(Number.isFinite) ? values : fields.map((field) => field.value), nameOf(knob));
+    if (fields.every((field) => field.value.trim() !== "")) void control.set(fields.map(valueOf), nameOf(knob));
+    else if (known) show(control.current);
   };
   for (const field of fields) field.addEventListener("change", write);
   const show = (now: Knob): void => {
-    const values = held(now);
+    const values = held(now), before = known;
+    known = Array.isArray(values);
+    if (!known && !before) return; // what is typed waits for the rest of it
     fields.forEach((field, k) => {
-      if (document.activeElement !== field) field.value = Array.isArray(values) ? text(values[k] ?? "") : "";
+      if (document.activeElement === field && field.matches(":focus")) return;
+      field.value = shown[k] = Array.isArray(values) ? text(values[k] ?? "") : "";
     });
   };
   return { id, root: el("div", { class: "turn" }, ...fields, el("span", { class: "unit" }, knob.unit)), show };

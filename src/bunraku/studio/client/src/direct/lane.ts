@@ -2,7 +2,7 @@
 
 import { button, clamp, el, onResize } from "../dom";
 import type { Knob } from "../messages";
-import { frameText, short } from "../numbers";
+import { frameText, numberIn, short } from "../numbers";
 import type { Session } from "../session";
 import { palette } from "../timeline";
 import type { Desk } from "./desk";
@@ -112,9 +112,15 @@ export class KeyLane {
   private showFields(): void {
     const key = this.keys.find(([frame]) => frame === this.chosen);
     for (const field of [this.frame, this.value, this.ease, this.remove]) field.disabled = key === undefined;
-    if (document.activeElement !== this.frame) this.frame.value = key === undefined ? "" : frameText(key[0]);
-    if (document.activeElement !== this.value) this.value.value = key === undefined ? "" : String(Number(key[1].toPrecision(6)));
+    const [frame, value] = key === undefined ? ["", ""] : this.texts(key);
+    if (document.activeElement !== this.frame || !this.frame.matches(":focus")) this.frame.value = frame;
+    if (document.activeElement !== this.value || !this.value.matches(":focus")) this.value.value = value;
     this.ease.value = key?.[2] ?? "linear";
+  }
+
+  /** What the fields say of a key. */
+  private texts(key: Key): [string, string] {
+    return [frameText(key[0]), String(Number(key[1].toPrecision(6)))];
   }
 
   /** A button a key, so that each can be reached and moved by the keyboard. */
@@ -215,7 +221,7 @@ export class KeyLane {
     if (knob === null) return;
     const place = keys.indexOf(key);
     const before = keys[place - 1]?.[0] ?? -Infinity, after = keys[place + 1]?.[0] ?? Infinity;
-    const at = clamp(this.clampFrame(Math.round(frame)), before + 1, after - 1);
+    const at = frame === key[0] ? frame : clamp(this.clampFrame(Math.round(frame)), before + 1, after - 1);
     const moved: Key = key[2] === undefined ? [at, this.bounded(value)] : [at, this.bounded(value), key[2]];
     this.chosen = at;
     await this.write(keys.map((one) => (one === key ? moved : one)), `${nameOf(knob)} keyed at frame ${at}`, gesture);
@@ -223,8 +229,11 @@ export class KeyLane {
 
   private typed(): void {
     const key = this.keys.find(([frame]) => frame === this.chosen);
-    const frame = Number(this.frame.value), value = Number(this.value.value.replace(",", ".").replace("−", "-"));
-    if (key !== undefined && Number.isFinite(frame) && Number.isFinite(value)) void this.move(key, frame, value, "");
+    if (key === undefined) return;
+    const kept = this.texts(key); // what is not typed over stays as it is
+    const frame = this.frame.value === kept[0] ? key[0] : numberIn(this.frame.value);
+    const value = this.value.value === kept[1] ? key[1] : numberIn(this.value.value);
+    if (Number.isFinite(frame) && Number.isFinite(value)) void this.move(key, frame, value, "");
     else this.showFields();
   }
 

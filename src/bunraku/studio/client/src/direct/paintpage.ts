@@ -4,7 +4,7 @@ import * as api from "../api";
 import { button, el } from "../dom";
 import { unpack } from "../parcels";
 import { regionColour } from "../ramp";
-import { short } from "../numbers";
+import { numberIn, short } from "../numbers";
 import { Brush, type BrushMode } from "./brush";
 import { FREE, runs } from "./painting";
 import { PaintKeeper } from "./paintkeeper";
@@ -294,7 +294,8 @@ export class PaintPage {
   private async cluster(): Promise<void> {
     const { painting, sheet } = this.sketch, { label } = this.brush;
     if (painting === null || sheet === null) return;
-    const amount = Number(this.count.value), by = this.unit.value, where = this.where.value;
+    const amount = numberIn(this.count.value), by = this.unit.value, where = this.where.value;
+    if (!Number.isFinite(amount)) return this.say(`How many clusters, or how large, is no number: ${this.count.value || "nothing"}.`);
     const inside = where === "all" ? [] : runs(painting.label, (one) => ((where === "free" ? one === FREE : one === label) ? 0 : FREE));
     try {
       const answer = await api.clusters({
