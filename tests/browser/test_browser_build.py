@@ -53,6 +53,6 @@ def test_the_page_is_one_file_with_the_licence_of_what_it_holds() -> None:
     assert 'src="' not in page.split("<style", maxsplit=1)[0] and "@import" not in page
 
 
-def test_frames_are_fetched_ahead_within_bounds(npm: str) -> None:
+def test_the_sources_pass_their_own_tests(npm: str) -> None:
     got = _run(npm, "test")
     assert got.returncode == 0, got.stdout + got.stderr

@@ -111,6 +111,32 @@ def test_a_knot_is_dragged_and_the_path_is_drawn_through_it(studio: Studio, shot
     assert np.array_equal(way(studio), before)
 
 
+def test_knots_are_added_and_a_path_is_begun_and_goes_with_its_last(studio: Studio, shot: Path) -> None:
+    first = shot.read_text()
+    frame = studio.page.get_by_role("textbox", name="Frame number")
+    frame.fill("3")
+    frame.press("Enter")
+    written(studio, studio.button("Add a knot").click)
+    (path,) = told(shot)["path"]
+    assert [row[0] for row in path["points"]] == [1, 3, 5, 9]
+    assert [row for row in path["points"] if row[0] != 3] == WAY["points"]
+    studio.until("bunraku.frame === 3 && bunraku.handle !== null && bunraku.fine && bunraku.line === 33")
+    begin_drag(studio, (0, -60))
+    follows(studio, "bunraku.way.slice(3 * 8)")
+    written(studio, studio.page.mouse.up)
+    assert told(shot)["path"][0]["points"][1][2] > path["points"][1][2] + 0.05
+    studio.page.get_by_role("combobox", name="What the path is of").select_option(label="head")
+    written(studio, studio.button("Add a knot").click)
+    assert told(shot)["path"][1]["region"] == "head" and len(told(shot)["path"][1]["points"]) == 1
+    studio.until("bunraku.handle !== null && bunraku.fine")
+    studio.keep("steering_new_path")
+    written(studio, studio.button("Remove path of head on frame 3").click)
+    assert len(told(shot)["path"]) == 1
+    for _ in range(4):
+        written(studio, lambda: studio.press("Control+z"))
+    assert shot.read_text() == first
+
+
 def test_a_knot_is_written_after_the_last_try_of_it(studio: Studio, shot: Path) -> None:
     """A try that came to the server after the edit would be of a shot that is gone, and complained of."""
     choose(studio, "path of whole body on frame 5")

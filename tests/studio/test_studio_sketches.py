@@ -309,3 +309,43 @@ def test_a_knot_that_is_moved_bends_the_path_and_takes_the_body_along(body: Page
     assert body.points(4) - before == pytest.approx(np.tile([0.0, 0.3, -0.2], (len(before), 1)), abs=1e-4)
     undone = body.client.ask("/shot/undo", "POST", json.dumps({"revision": 2, "tab": "t"}).encode())
     assert undone.status == 200 and steered.read_text() == text and np.array_equal(body.points(4), before)
+
+
+def test_a_knot_more_lies_where_the_path_goes_and_leaves_the_file_alone(body: Page, steered: Path) -> None:
+    text, bent = steered.read_text(), body.post("path", object="bar", revision=1, told=WAY).parcel[0][1]["curve"]
+    (path,) = body.post("knot", object="bar", revision=1, region=None, frame=3.0).json["paths"]
+    assert path["points"][::2] == [WAY["points"][0], *WAY["points"][1:2]] and path["points"][3] == WAY["points"][2]
+    assert path["points"][1][0] == 3
+    assert path["points"][1][1:] == pytest.approx(bent[8] + body.sheet["origin"], abs=1e-4)  # four points a frame
+    (path,) = body.post("knot", object="bar", revision=1, region=None, frame=12.0).json["paths"]
+    assert path["points"][3] == [12, *WAY["points"][2][1:]]  # after its last knot it stays
+    head = body.post("knot", object="bar", revision=1, region="head", frame=5.0).json["paths"]
+    middle = bk.Path.of(bk.Animation(BAR, np.zeros(1), BAR.rest[None]), np.flatnonzero(BAR.rest[:, 1] > 0.99)).points[0]
+    middle = middle + [0.3, 0.6, 0.0] - bk.Path.of(bk.Animation(BAR, np.zeros(1), BAR.rest[None])).points[0]
+    assert head == [WAY, {"region": "head", "points": [[5, *np.round(middle, 4)]]}]  # carried along by the path
+    assert steered.read_text() == text and body.revision == 1
+
+
+def test_a_knot_more_turns_as_far_as_those_beside_it(tmp_path: Path) -> None:
+    rows = [[1, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0], [9, 0.4, 0.5, 0.0, 0.0, 90.0, 0.0]]
+    with serving(
+        StudioServer([], page=PAGE, shot=EditedShot(write_bar(tmp_path, role="body", path=[{"points": rows}])))
+    ) as server:
+        (path,) = (
+            Page(Client(server), "bar").post("knot", object="bar", revision=1, region=None, frame=5.0).json["paths"]
+        )
+    assert path["points"][1] == [5, 0.2, 0.5, 0.0, 0.0, 45.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"frame": 5.0}, "path[0]: has a knot on this frame already (got 5)"),
+        ({"region": "hat"}, "hat"),
+        ({"frame": 1e12}, "there is no such frame"),
+        ({"revision": 7}, "was changed meanwhile"),
+    ],
+)
+def test_a_knot_that_cannot_be_is_a_sentence(body: Page, told: dict[str, Any], said: str) -> None:
+    got = body.post("knot", **{"object": "bar", "revision": 1, "region": None, "frame": 4.0, **told})
+    assert got.status in (400, 409) and said in got.json["error"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from bunraku.contracts import Array, Points
+from bunraku.contracts import Array, Points, input_error
 from bunraku.direction.plan import Chain
 from bunraku.io import ContentCache
+from bunraku.motion import Animation
+from bunraku.motion import Path as Way
 
 from .body_parts import Parts
 from .body_spec import KeyTable, PathTable
@@ -29,6 +32,8 @@ from .tables import Table
 _Made = TypeVar("_Made")
 _SAMPLES, _MOST_SAMPLES = 4, 2000
 """of a path's curve from frame to frame, and in all"""
+_METRES, _DEGREES = 4, 2  # decimals of a new knot, as the page writes those it moves
+_SAME_FRAME = 1e-6
 _KEY = Table(KeyTable, "{ frame = 12, grips = […] }", KeyTable.check)
 _PATH = Table(PathTable, "{ points = [[1, 0, 1, 0], [24, 1, 1, 0]] }", PathTable.check)
 
@@ -148,14 +153,57 @@ class TriedPoses:
 
     def curve(self, told: Any) -> Array:
         """(m, 3) [m] in the world a path from its first row to its last, as the object would say it."""
-        place = replace(self._place, findings=[])
-        found = _PATH.read(told, place.at("path"))
-        self._refuse(told, place)
-        way = _built(lambda: self.parts.path(found, place), place.at("path"))
+        way = self._way(told)
         span = float(way.times[-1] - way.times[0])
         count = min(1 + int(np.ceil(_SAMPLES * span * self.parts.rate)), _MOST_SAMPLES)
         times = np.linspace(way.times[0], way.times[-1], count)
         return np.stack([way.at(float(time)) for time in times]) + self.parts.origin
+
+    def knotted(self, told: Sequence[Any], region: str | None, frame: float) -> list[Any]:
+        """What the object says under 'path' with a knot more on a frame: of the path of a region, of the whole body
+        where None, there where it goes; of what has none yet, there where its middle is at rest, or is carried."""
+        paths = copy.deepcopy(list(told))
+        k = next((k for k, one in enumerate(paths) if one.get("region") == region), None)
+        if k is None:
+            return [*paths, self._begun(paths, region, frame)]
+        if "points" not in paths[k]:
+            where, remedy = f"path[{k}]", "points of its own instead"
+            raise input_error("goes as a file or a take does, and has no knots to add to", where=where, remedy=remedy)
+        paths[k]["points"] = self._with_row(paths[k], frame, f"path[{k}]")
+        return paths
+
+    def _begun(self, paths: Sequence[Any], region: str | None, frame: float) -> dict[str, Any]:
+        """A path of one knot, which holds its part there all the time: where a path of the whole body carries it."""
+        told, place = {} if region is None else {"region": region}, replace(self._place, findings=[])
+        self._refuse(told, place)
+        body = self.parts.cage.body
+        nodes = None if region is None else self.parts.nodes(region, place)
+        place.raise_all()
+        still = Animation(body, np.zeros(1), body.rest[None])
+        point = Way.of(still, nodes).points[0] + self.parts.origin
+        for whole in (one for one in paths if one.get("region") is None):
+            point += self._way(whole).at(self._time(frame)) - Way.of(still).points[0]
+        return {**told, "points": [_row(frame, point)]}
+
+    def _with_row(self, told: Mapping[str, Any], frame: float, where: str) -> list[list[float]]:
+        """A path's rows, and one more between or beside them; what turns is turned as far as on the straight way."""
+        rows = [list(row) for row in told["points"]]
+        if any(abs(row[0] - frame) < _SAME_FRAME for row in rows):
+            raise input_error("has a knot on this frame already", where=where, got=_whole(frame))
+        point = self._way(told).at(self._time(frame)) + self.parts.origin
+        columns = np.array(rows, dtype=np.float64).T
+        turn = [round(float(np.interp(frame, columns[0], column)), _DEGREES) for column in columns[4:]]
+        return sorted([*rows, [*_row(frame, point), *turn]], key=lambda row: row[0])
+
+    def _time(self, frame: float) -> float:
+        return (frame - self.parts.first) / self.parts.rate
+
+    def _way(self, told: Any) -> Way:
+        """A path about the origin, as the object would say it."""
+        place = replace(self._place, findings=[])
+        found = _PATH.read(told, place.at("path"))
+        self._refuse(told, place)
+        return _built(lambda: self.parts.path(found, place), place.at("path"))
 
     def _refuse(self, told: Any, place: Place) -> None:
         """What was found wrong, and regions that are not there."""
@@ -164,6 +212,15 @@ class TriedPoses:
 
 
 Tried = TriedPlan | TriedPoses
+
+
+def _whole(frame: float) -> float:
+    return int(frame) if frame == int(frame) else frame
+
+
+def _row(frame: float, point: Array) -> list[float]:
+    """[frame, x, y, z] as one writes it."""
+    return [_whole(frame), *np.round(point, _METRES).tolist()]
 
 
 def tried_keys(prepared: Prepared, name: str) -> Tried | None:

@@ -98,6 +98,25 @@ class ShapeTried:
 
 
 @dataclass(frozen=True)
+class KnotWanted:
+    """POST /sketch/knot: a knot more, on a frame of the shot, of the path that a region of a body goes, or the whole
+    body; one that is not there yet is begun. The file stays as it is. Answered with Knotted."""
+
+    object: str
+    revision: int
+    region: str | None
+    frame: float
+
+
+@dataclass(frozen=True)
+class Knotted:
+    """Paths with one knot more."""
+
+    paths: Any
+    """the list under path"""
+
+
+@dataclass(frozen=True)
 class LabelRun:
     """Vertices that follow each other and have one label."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from .sketch_messages import (
     ClustersWanted,
     KeyMet,
     KeysTried,
+    Knotted,
+    KnotWanted,
     LabelRun,
     ObjectEdit,
     PaintedLabels,
@@ -47,6 +49,8 @@ _MOST_SKETCHES = 8
 _LONGEST = 200  # letters of what an edit is about
 Files = Mapping[str, bytes | None]
 _BYTES = "application/octet-stream"
+_LARGEST_FRAME = 1e9
+_Posed = TypeVar("_Posed", ShapeTried, KnotWanted)
 
 
 class Sketches:
@@ -67,6 +71,7 @@ class Sketches:
             route("POST", r"/sketch/keys", "", self._try_keys, MOST_BYTES),
             route("POST", r"/sketch/shape", "", self._try_shape, MOST_BYTES),
             route("POST", r"/sketch/path", "", self._try_path, MOST_BYTES),
+            route("POST", r"/sketch/knot", "", self._knot, MOST_BYTES),
             route("POST", r"/sketch/pieces", "", self._pieces, MOST_BYTES),
             route("POST", r"/sketch/clusters", "", self._clusters, MOST_BYTES),
             route("POST", r"/sketch/labels", "", self._paint, MOST_BYTES),
@@ -154,18 +159,25 @@ class Sketches:
         return Reply(parcel([(wanted.frame, {"points": shares(points), "met": Piece(met)})]), _BYTES)
 
     def _try_shape(self, query: Mapping[str, str], body: bytes) -> Reply:
-        poses, wanted = self._poses(body)
+        poses, wanted = self._poses(body, ShapeTried)
         with several_threads(wanted.object):
             points = _refusing(lambda: poses.posed(wanted.told))
         return Reply(parcel([(None, {"points": shares(points)})]), _BYTES)
 
     def _try_path(self, query: Mapping[str, str], body: bytes) -> Reply:
-        poses, wanted = self._poses(body)
+        poses, wanted = self._poses(body, ShapeTried)
         curve = _refusing(lambda: poses.curve(wanted.told)) - poses.parts.origin
         return Reply(parcel([(None, {"curve": Piece(curve.astype(np.float32))})]), _BYTES)
 
-    def _poses(self, body: bytes) -> tuple[TriedPoses, ShapeTried]:
-        wanted = read_message(ShapeTried, body)
+    def _knot(self, query: Mapping[str, str], body: bytes) -> Reply:
+        poses, wanted = self._poses(body, KnotWanted)
+        if not abs(wanted.frame) < _LARGEST_FRAME:
+            raise Refusal(400, f"there is no such frame (got {wanted.frame:g})")
+        paths = self._shot.settings["object"][wanted.object].get("path", [])
+        return told(Knotted(_refusing(lambda: poses.knotted(paths, wanted.region, wanted.frame))))
+
+    def _poses(self, body: bytes, kind: type[_Posed]) -> tuple[TriedPoses, _Posed]:
+        wanted = read_message(kind, body)
         _, one = self._sketch(wanted.object, wanted.revision)
         if not isinstance(one.keys, TriedPoses):
             raise Refusal(400, f"{one.name} is no body that is steered, so it has no key shapes and paths")

@@ -1,7 +1,7 @@
 /** Requests to the server. The token is that of the page's own address and travels in a header. */
 
 import type {
-  ArraysKept, Cancelled, ClustersWanted, Edit, Edited, KeysTried, MotionWanted, MovieBegun, News, ObjectEdit, OfferedMotions, Opened, PaintedLabels, PiecesWanted, Refused,
+  ArraysKept, Cancelled, ClustersWanted, Edit, Edited, KeysTried, Knotted, KnotWanted, MotionWanted, MovieBegun, News, ObjectEdit, OfferedMotions, Opened, PaintedLabels, PiecesWanted, Refused,
   Report, RoleWanted, ShapeTried, ShotNews, ShotSheet, SketchSheet,
 } from "./messages";
 
@@ -126,6 +126,7 @@ export const sketchImages = (object: string, axis: number, tolerance: number): P
 export const tryKeys = (tried: KeysTried): Promise<ArrayBuffer> => posted("/sketch/keys", tried);
 export const tryShape = (tried: ShapeTried): Promise<ArrayBuffer> => posted("/sketch/shape", tried);
 export const tryPath = (tried: ShapeTried): Promise<ArrayBuffer> => posted("/sketch/path", tried);
+export const knot = (wanted: KnotWanted): Promise<Knotted> => post("/sketch/knot", wanted);
 export const pieces = (wanted: PiecesWanted): Promise<ArrayBuffer> => posted("/sketch/pieces", wanted);
 export const clusters = (wanted: ClustersWanted): Promise<ArrayBuffer> => posted("/sketch/clusters", wanted);
 export const editObject = (edit: ObjectEdit): Promise<Edited> => post("/sketch/edit", edit);

@@ -416,6 +416,23 @@ export interface ShapeTried {
   readonly told: unknown;
 }
 
+/**
+ * POST /sketch/knot: a knot more, on a frame of the shot, of the path that a region of a body goes, or the whole
+ * body; one that is not there yet is begun. The file stays as it is. Answered with Knotted.
+ */
+export interface KnotWanted {
+  readonly object: string;
+  readonly revision: number;
+  readonly region: string | null;
+  readonly frame: number;
+}
+
+/** Paths with one knot more. */
+export interface Knotted {
+  /** the list under path */
+  readonly paths: unknown;
+}
+
 /** Vertices that follow each other and have one label. */
 export interface LabelRun {
   readonly label: number;

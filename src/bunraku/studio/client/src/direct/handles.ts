@@ -31,8 +31,8 @@ export interface Pose {
   readonly scale: number | Three;
 }
 
-/** decimals of metres, of degrees, of factors that are written */
-const METRES = 4, DEGREES = 2, FACTORS = 4;
+/** decimals of metres, of degrees, of factors, of frames that are written */
+const METRES = 4, DEGREES = 2, FACTORS = 4, FRAMES = 4;
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits)) + 0;
 const rounded = (values: readonly number[], digits: number): Three => values.map((value) => round(value, digits)) as Three;
@@ -130,7 +130,7 @@ function say(key: Table, name: string, value: Json, usual: (value: Json) => bool
 export function retime(list: Json[], handle: Handle, frame: number): void {
   const told = at(list, ofTime(handle));
   if (Array.isArray(told)) told[0] = frame;
-  else (told as Table)["frame"] = frame - handle.since;
+  else (told as Table)["frame"] = round(frame - handle.since, FRAMES);
   if (handle.list === "path") sorted(at(list, handle.where.slice(0, -1)) as Json[], (row) => Number((row as Json[])[0]));
   else if (handle.where.length > 0 && handle.where[1] === "grips") sorted(list, (key) => Number((key as Table)["frame"]));
 }
@@ -140,21 +140,25 @@ const ofTime = ({ where }: Handle): readonly (string | number)[] => (where[1] ==
 
 const sorted = (list: Json[], frame: (one: Json) => number): Json[] => list.sort((a, b) => frame(a) - frame(b));
 
-/** Removes a handle from its list: a grip from its key, and the key with its last. */
+/** Removes a handle from its list: a grip from its key, a knot from its path, and the key or path with its last. */
 export function remove(list: Json[], handle: Handle): void {
   const { where } = handle;
   const around = at(list, where.slice(0, -1)) as Json[];
   around.splice(Number(where.at(-1)), 1);
-  if (where[1] === "grips" && around.length === 0) list.splice(Number(where[0]), 1);
+  if ((where[1] === "grips" || where[1] === "points") && around.length === 0) list.splice(Number(where[0]), 1);
 }
 
-/** A key more for a region on a frame. */
+/** A key more for a region on a frame; of phases in the one that goes on then. */
 export function add(sheet: SketchSheet, region: string, frame: number): Json[] {
   const list = structuredClone(sheet.keys as Json[]);
   if (sheet.kind === "shapes") {
     const there = list.find((key) => isTable(key) && key["frame"] === frame && Array.isArray(key["grips"])) as Table | undefined;
     if (there !== undefined) (there["grips"] as Json[]).push({ region });
     else sorted(list, (key) => Number((key as Table)["frame"])), list.push({ frame, grips: [{ region }] }), sorted(list, (key) => Number((key as Table)["frame"]));
+  } else if (sheet.kind === "phases") {
+    const p = Math.max(sheet.begins.filter((begin) => begin <= frame).length - 1, 0);
+    const phase = list[p] as Table;
+    phase["keys"] = [...((phase["keys"] ?? []) as Json[]), { frame: round(frame - (sheet.begins[p] ?? 0), FRAMES), region, move: [0, 0, 0] }];
   } else list.push({ frame, region, move: [0, 0, 0] });
   return list;
 }

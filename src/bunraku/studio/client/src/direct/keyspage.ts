@@ -28,11 +28,13 @@ export class KeysPage {
   private readonly about = el("p", { class: "quiet" });
   private readonly met = el("p", { class: "said", role: "status" });
   private readonly region = el("select", { "aria-label": "Region of the new key" });
+  private readonly goer = el("select", { "aria-label": "What the path is of" });
   private readonly frame = el("input", { type: "text", inputMode: "numeric", class: "number", "aria-label": "Frame of the key" });
   private readonly numbers = ["x", "y", "z"].map((axis) => el("input", { type: "text", inputMode: "decimal", class: "number", "aria-label": `Move along ${axis} [m]` }));
   private readonly placed = el("span");
   private readonly modes = new Map<GizmoMode, HTMLButtonElement>();
   private readonly adding: HTMLElement;
+  private readonly pathing: HTMLElement;
   private readonly held: HTMLElement;
   private chosen: string | null = null;
   private mode: GizmoMode = "translate";
@@ -49,6 +51,7 @@ export class KeysPage {
       removed: (id) => void this.removed(id),
     });
     this.adding = el("div", { class: "row" }, this.region, button("Add a key", "A key of this region on this frame (K)", () => void this.add(), { class: "word" }));
+    this.pathing = el("div", { class: "row" }, this.goer, button("Add a knot", "A knot of this path on this frame; of what has none a path begins", () => void this.addKnot(), { class: "word" }));
     this.held = el("div", {},
       el("div", { class: "switch", role: "group", "aria-label": "Gizmo" }, ...MODES.map(({ mode, word, about }) => {
         const each = button(word, about, () => this.setMode(mode));
@@ -57,7 +60,7 @@ export class KeysPage {
       })),
       el("label", { class: "row" }, "Frame", this.frame),
       el("label", { class: "row" }, this.placed, ...this.numbers));
-    this.root.append(this.about, this.list, this.held, this.adding, this.met);
+    this.root.append(this.about, this.list, this.held, this.adding, this.pathing, this.met);
     this.frame.addEventListener("change", () => this.typedFrame());
     for (const field of this.numbers) field.addEventListener("change", () => this.typedMove());
     this.setMode("translate");
@@ -119,13 +122,14 @@ export class KeysPage {
     if (this.handle === null) this.chosen = null;
     const active = this.on && shown && sheet !== null;
     this.lane.show(handles.map((handle) => ({ id: idOf(handle), frame: handle.frame, title: handle.title, path: handle.list === "path" })), this.chosen, active && handles.length > 0);
-    for (const part of [this.list, this.held, this.adding, this.met]) part.hidden = !active;
+    for (const part of [this.list, this.held, this.adding, this.pathing, this.met]) part.hidden = !active;
     this.about.textContent = this.sketch.why;
     if (!active || actor === null) return;
     this.about.textContent = ABOUT[sheet.kind];
     this.list.replaceChildren(...handles.map((handle) => this.row(handle)));
     this.showRegions();
-    this.adding.hidden = sheet.kind === "" || sheet.kind === "phases" || sheet.parts.length === 0;
+    this.pathing.hidden = sheet.kind !== "shapes";
+    this.adding.hidden = sheet.kind === "" || sheet.parts.length === 0;
     this.met.textContent = [...sheet.met.filter((key) => !key.met).map((key) => `${key.where} is missed by ${short(key.missed)} ${key.unit}.`), ...sheet.sentences].join(" ");
     this.gizmo.enter(actor.scene);
     if (this.gesture === "") this.hold();
@@ -141,9 +145,11 @@ export class KeysPage {
 
   private showRegions(): void {
     const names = this.sketch.sheet!.parts.map(({ name }) => name);
-    const before = this.region.value;
-    this.region.replaceChildren(...names.map((name) => el("option", { value: name }, name)));
-    if (names.includes(before)) this.region.value = before;
+    for (const [list, all] of [[this.region, names], [this.goer, ["", ...names]]] as const) {
+      const before = list.value;
+      list.replaceChildren(...all.map((name) => el("option", { value: name }, name || "whole body")));
+      if (all.includes(before)) list.value = before;
+    }
   }
 
   /** Puts the gizmo where the chosen key is, and colours what it is of. */
@@ -253,9 +259,25 @@ export class KeysPage {
     const region = this.region.value;
     if (sheet === null || region === "" || this.adding.hidden) return;
     const frame = session.frameNumber;
-    await this.write("keys", add(sheet, region, frame), `a key of ${region} on frame ${frameText(frame)}`);
+    await this.write(sheet.kind === "phases" ? "phases" : "keys", add(sheet, region, frame), `a key of ${region} on frame ${frameText(frame)}`);
     await this.sketch.settled();
     const there = this.handles.find((one) => one.frame === frame && one.title === region);
+    if (there !== undefined) this.choose(idOf(there));
+  }
+
+  private async addKnot(): Promise<void> {
+    const { sheet, session } = this.sketch;
+    if (sheet === null || this.pathing.hidden) return;
+    const frame = session.frameNumber, region = this.goer.value || null, of = region ?? "whole body";
+    try {
+      const { paths } = await api.knot({ ...this.sketch.place, region, frame });
+      await this.write("path", paths as Json[], `a knot of the path of ${of} on frame ${frameText(frame)}`);
+    } catch (error) {
+      session.failed(error);
+      return;
+    }
+    await this.sketch.settled();
+    const there = this.handles.find((one) => one.list === "path" && one.frame === frame && one.title === `path of ${of}`);
     if (there !== undefined) this.choose(idOf(there));
   }
 
