@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 from browser_page import Studio
-from browser_takes import write_shot
+from browser_takes import twisting, write_shot
 
+from bunraku import Animation
+from bunraku.io import write_animation
 from bunraku.shots import Event, FrameDone, StopAsked, read_shot
 from bunraku.studio import StudioServer
 
@@ -176,6 +178,24 @@ def test_a_number_is_keyed_on_the_time_line(
     studio.until("!bunraku.sending")
     assert strength_of(shot) == ((1.0, 1.0),)
     assert "strength = [[1, 1]]" in shot.read_text()
+
+
+def test_before_any_take_keys_are_on_frames_of_the_guide(
+    tab: Callable[..., Studio], direct: Callable[..., StudioServer], shot: Path
+) -> None:
+    motion = twisting(24)
+    later = Animation(motion.mesh, motion.times + 1000 / 24, motion.points)
+    write_animation(shot.with_name("guide.usda"), later, rate=24.0, prim="/box")
+    studio = opened(tab(), direct(shot).address)
+    studio.page.locator(f"{STRENGTH} .keyed").click()
+    studio.until("bunraku.revision === 2")
+    assert strength_of(shot) == ((1001.0, 1.0),)
+    assert "1010" in studio.page.locator(".keylane .ticks span").all_inner_texts()
+    box = studio.page.locator(".keylane .plot").bounding_box()
+    studio.page.mouse.click(box["x"] + (12 - 0.5) / 24 * box["width"], box["y"] + box["height"] / 2)
+    studio.until("bunraku.revision === 3 && !bunraku.sending")
+    assert strength_of(shot) == ((1001.0, 1.0), (1012.0, pytest.approx(0.5, abs=0.02)))
+    studio.keep_page("keys_before_a_take")
 
 
 def test_two_windows_and_an_editor_tell_each_other(

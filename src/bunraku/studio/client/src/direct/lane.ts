@@ -1,16 +1,19 @@
 /** A number keyed over time, in step with the time line: keys are set by a click, dragged in time and value, eased. */
 
+import * as api from "../api";
 import { button, clamp, el, onResize } from "../dom";
 import type { Knob } from "../messages";
-import { frameText, numberIn, short } from "../numbers";
+import { frameText, niceStep, numberIn, short } from "../numbers";
 import type { Session } from "../session";
 import { palette } from "../timeline";
-import type { Desk } from "./desk";
+import { samePath, type Desk } from "./desk";
 import { keyOf, nameOf } from "./knob";
 import { allowed, EASES, isKeys, numberAt, scaleOf, shareIn, valueAt, valueIn, withKey, type Key, type Scale } from "./range";
 
 /** [points] between the lane's edges and the ends of its scale */
 const EDGE = 9;
+/** [points] in which the scale's lower end is written */
+const CORNER = 40;
 /** by this share of the scale arrow keys move a value */
 const NUDGE = 0.01;
 
@@ -18,6 +21,8 @@ export class KeyLane {
   readonly root: HTMLElement;
   private readonly plot = el("div", { class: "plot" });
   private readonly canvas = el("canvas", { "aria-hidden": "true" });
+  /** frame numbers, where there is no time line above that has them */
+  private readonly ticks = el("div", { class: "ticks", "aria-hidden": "true" });
   private readonly title = el("b", { class: "title" });
   private readonly frame = el("input", { type: "text", inputMode: "numeric", class: "number", "aria-label": "Frame of the key" });
   private readonly value = el("input", { type: "text", inputMode: "decimal", class: "number", "aria-label": "Value of the key" });
@@ -30,16 +35,18 @@ export class KeyLane {
   private gesture = "";
   /** keys while one is dragged, ahead of what the server says */
   private ahead: readonly Key[] | null = null;
+  /** first and last frame of what directs the object, where neither the file nor a take says them */
+  private guided: readonly [number, number] | null = null;
 
   constructor(
     private readonly session: Session,
     private readonly desk: Desk,
   ) {
     this.remove = button("Delete", "Delete the key (Delete)", () => this.drop(), { class: "word" });
-    const close = button("×", "Close the keys", () => this.open(null));
+    const close = button("×", "Close the keys", () => void this.open(null));
     const gutter = el("div", { class: "gutter" }, el("div", { class: "line" }, this.title, close),
       el("div", { class: "line" }, this.frame, this.value), el("div", { class: "line" }, this.ease, this.remove));
-    this.plot.append(this.canvas);
+    this.plot.append(this.canvas, this.ticks);
     this.root = el("div", { class: "keylane", hidden: true, role: "group", "aria-label": "Keys" }, gutter, this.plot);
     this.plot.addEventListener("pointerdown", (event) => this.press(event));
     this.plot.addEventListener("pointermove", (event) => this.drag(event));
@@ -47,7 +54,7 @@ export class KeyLane {
     this.frame.addEventListener("change", () => this.typed());
     this.value.addEventListener("change", () => this.typed());
     this.ease.addEventListener("change", () => this.eased());
-    onResize(this.plot, () => this.paint());
+    onResize(this.plot, () => this.show());
     desk.on(() => this.show());
     session.on("takes", () => this.show());
     session.store.watch(["theme"], () => this.paint());
@@ -55,14 +62,29 @@ export class KeyLane {
 
   /** Opens the keys of a number, or closes them where they are open. */
   toggle(knob: Knob): void {
-    this.open(this.path === keyOf(knob) ? null : knob);
+    void this.open(this.path === keyOf(knob) ? null : knob);
   }
 
-  private open(knob: Knob | null): void {
+  private async open(knob: Knob | null): Promise<void> {
+    if (knob !== null) await this.askFrames();
     this.path = knob === null ? null : keyOf(knob);
     this.chosen = null;
     this.show();
     if (knob !== null && !isKeys(knob.value)) void this.begin(knob);
+  }
+
+  /** Before there is a take, of a shot that does not say its frames: those that its guide has. */
+  private async askFrames(): Promise<void> {
+    const { object, sheet } = this.desk;
+    this.guided = null;
+    const role = sheet?.objects.find(({ path }) => samePath(path, object))?.role ?? "obstacle"; // which has none
+    if (this.session.shot.numbers.length > 1 || object?.length !== 2 || role === "obstacle" || sheet?.first !== null) return;
+    try {
+      const { frames } = await api.sketch(String(object[1]));
+      if (frames.length > 1) this.guided = [frames[0]!, frames.at(-1)!];
+    } catch {
+      // What is wrong with an input is told by Run.
+    }
   }
 
   /** A first key, where the playhead is, of what holds now. */
@@ -87,6 +109,7 @@ export class KeyLane {
   private get frames(): readonly [number, number] {
     const { numbers } = this.session.shot;
     if (numbers.length > 1) return [numbers[0]!, numbers.at(-1)!];
+    if (this.guided !== null) return this.guided;
     const { first = null, last = null } = this.desk.sheet ?? {};
     const at = this.keys.map((key) => key[0]);
     return [first ?? Math.min(1, ...at), last ?? Math.max(24, ...at)];
@@ -105,8 +128,20 @@ export class KeyLane {
     this.title.textContent = `${String(knob.path.at(-2) ?? "")} · ${nameOf(knob)}${knob.unit ? ` [${knob.unit}]` : ""}`;
     this.title.title = knob.doc;
     this.placeDots();
+    this.placeTicks();
     this.showFields();
     this.paint();
+  }
+
+  private placeTicks(): void {
+    const [first, last] = this.frames, there = this.session.shot.numbers.length > 1;
+    const width = this.plot.clientWidth, apart = Math.max(niceStep(last - first + 1, width / 64), 1), frames: number[] = [];
+    for (let frame = Math.ceil(first / apart) * apart; frame <= last; frame += apart) if (this.shareOf(frame) * width > CORNER) frames.push(frame);
+    this.ticks.replaceChildren(...(there ? [] : frames).map((frame) => {
+      const tick = el("span", {}, frameText(frame));
+      tick.style.left = `${100 * this.shareOf(frame)}%`;
+      return tick;
+    }));
   }
 
   private showFields(): void {
