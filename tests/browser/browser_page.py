@@ -126,4 +126,5 @@ def written(studio: Studio, act: Callable[[], Any]) -> None:
     """Do something, and wait until the file says it and the motion is there."""
     revision = studio.says("bunraku.sketched.revision")
     act()
-    studio.until(f"bunraku.sketched !== null && bunraku.sketched.revision > {revision} && bunraku.ready")
+    told = f"bunraku.sketched !== null && bunraku.sketched.revision > {revision}"
+    studio.until(f"{told} && bunraku.ready && !bunraku.tracing")

@@ -51,6 +51,7 @@ def told(shot: Path) -> dict[str, Any]:
 def choose(studio: Studio, title: str) -> None:
     studio.button(title, exact=True).first.click()
     studio.until("bunraku.frame === 5 && bunraku.handle !== null && bunraku.fine && bunraku.line === 33")
+    studio.until("!bunraku.tracing")
 
 
 def begin_drag(studio: Studio, by: tuple[float, float]) -> None:

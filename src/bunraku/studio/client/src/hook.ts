@@ -50,6 +50,8 @@ export interface Hook {
   /** (3 line,) [m] where they are */
   readonly way: readonly number[];
   readonly trials: readonly Trial[];
+  /** whether a path that is to be drawn is on its way: an edit would leave it behind, and a browser complains of that */
+  readonly tracing: boolean;
 }
 
 export function offerHook(session: Session, notice: Notice, directing: () => Directing | null): void {
@@ -83,6 +85,7 @@ export function offerHook(session: Session, notice: Notice, directing: () => Dir
     get posed() { return directing()?.posing.drawn ?? null; },
     get line() { return this.way.length / 3; },
     get way() { return directing()?.posing.gizmo.drawn ?? []; },
+    get tracing() { return directing()?.posing.isTracing ?? false; },
     get trials() { return directing()?.sketch.trials ?? []; },
   };
   Reflect.set(window, "bunraku", hook);

@@ -42,6 +42,9 @@ export class KeysPage {
   /** the chosen handle's list while it is dragged, ahead of what the file says */
   private ahead: Json[] | null = null;
   private on = false;
+  /** how often a path was asked for, and how many of these wait for an answer */
+  private traced = 0;
+  private tracing = 0;
 
   constructor(private readonly sketch: Sketch) {
     this.gizmo = new Gizmo(sketch.session, { moved: (now) => this.moved(now), released: () => void this.released() });
@@ -101,6 +104,11 @@ export class KeysPage {
 
   private partOf(handle: Handle): SketchPart | undefined {
     return this.sketch.sheet?.parts.find(({ name }) => name === handle.region);
+  }
+
+  /** Whether a path is on its way. */
+  get isTracing(): boolean {
+    return this.tracing > 0;
   }
 
   /** (3,) [m] where the middle of the chosen key's region is drawn. */
@@ -201,6 +209,7 @@ export class KeysPage {
     const { sheet } = this.sketch;
     if (handle.list === "path") {
       const told = list[Number(handle.where[0])]!;
+      this.traced++;
       this.sketch.tryPath(told, (curve) => this.drawCurve(curve, told));
     } else if (sheet?.kind === "shapes") this.sketch.tryShape(at(list, handle.where.slice(0, 1)));
     else this.sketch.tryKeys(list, (met) => this.sayMet(met));
@@ -224,6 +233,7 @@ export class KeysPage {
     const { sketch } = this, { desk, sheet } = sketch;
     if (sheet === null || desk.object === null) return;
     await sketch.calm();
+    while (this.isTracing) await new Promise((done) => window.setTimeout(done, 5));
     const changes = [{ path: [...desk.object, list], value: value.length > 0 ? value : null }];
     const { revision } = sheet; // whose keys these are, which the shot may have left behind
     const edited = await desk.change(() => api.editObject({ revision, object: sheet.object, changes, about, gesture: "", tab: desk.tab }));
@@ -302,16 +312,23 @@ export class KeysPage {
     const paths = Array.isArray(sheet?.paths) ? (sheet.paths as Json[]) : [];
     const which = handle?.list === "path" ? handle : this.handles.find(({ list }) => list === "path");
     const told = which === undefined ? undefined : paths[Number(which.where[0])];
-    if (told !== undefined) {
-      try {
-        this.drawCurve(curveOf(await api.tryPath({ ...this.sketch.place, told })), told);
-      } catch (error) {
-        this.sketch.session.failed(error);
-      }
-      return;
-    }
+    if (told !== undefined) return this.trace(told);
     this.gizmo.draw(new Float32Array(0), new Float32Array(0));
     this.drawWay();
+  }
+
+  /** Draws a path as the file has it, unless another is drawn meanwhile, or the shot has gone on. */
+  private async trace(told: Json): Promise<void> {
+    const { place } = this.sketch, turn = ++this.traced;
+    this.tracing++;
+    try {
+      const curve = curveOf(await api.tryPath({ ...place, told }));
+      if (turn === this.traced) this.drawCurve(curve, told);
+    } catch (error) {
+      if (turn === this.traced && place.revision === this.sketch.desk.sheet?.revision) this.sketch.session.failed(error);
+    } finally {
+      this.tracing--;
+    }
   }
 
   /** Of a plan: the way that the middle of the chosen key's region goes, once all frames are here. */
