@@ -1,43 +1,63 @@
-"""The way that a solve among surfaces goes, written down, for tests that look whether anything passes on it."""
+"""The way that solves among surfaces go, written down, for tests that look whether anything passes on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, pairwise
-
-import numpy as np
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from bunraku.collision.touch import Touch
 from bunraku.contracts import Points
 
 
+@dataclass(eq=False)
+class Solve:
+    """One solve: it goes from place to place on straight lines."""
+
+    touch: Touch
+    """the surfaces it went among"""
+    places: list[Points] = field(default_factory=list)
+    """(n + o, 3) of shell and obstacles: where it began, where a safe share of a step was asked for, where it ended"""
+
+
 @contextmanager
-def recorded_way() -> Iterator[list[list[Points]]]:
-    """All points, of shell and obstacles, at which a safe share of a step was asked for: the places a solve goes
-    through, one after the other on straight lines. Where a step led nowhere and is tried again a new piece begins, at
-    the place before that step: what was tried is checked, the leap back is no motion.
-    """
-    pieces: list[list[Points]] = [[]]
-    plain, begun = Touch.max_step, []  # where the last step begins, and from where on its way is in its piece
+def recorded_way() -> Iterator[list[Solve]]:
+    """All solves, one after the other, also those that were given up for shorter steps."""
+    solves: list[Solve] = []
+    asked, told = Touch.max_step, Touch.report
+
+    def write(touch: Touch, x: Points) -> None:
+        if not solves or solves[-1].touch is not touch:
+            solves.append(Solve(touch))
+        solves[-1].places.append(touch._points(x, 0.0).copy())
 
     def asking(self: Touch, x: Points, step: Points) -> float:
-        way = pieces[-1]
-        if not begun or begun[0] is not self.start:
-            if begun and np.array_equal(begun[0], self.start):
-                way = way[max(begun[1] - 1, 0) : begun[1]]
-                pieces.append(way)
-            begun[:] = self.start, len(way)
-        way.append(self._points(x, 0.0).copy())
-        return plain(self, x, step)
+        write(self, x)
+        return asked(self, x, step)
 
-    Touch.max_step = asking  # type: ignore[method-assign]
+    def telling(self: Touch, x: Points):
+        write(self, x)
+        return told(self, x)
+
+    Touch.max_step, Touch.report = asking, telling  # type: ignore[method-assign]
     try:
-        yield pieces
+        yield solves
     finally:
-        Touch.max_step = plain  # type: ignore[method-assign]
+        Touch.max_step, Touch.report = asked, told  # type: ignore[method-assign]
 
 
-def straight(pieces: list[list[Points]]) -> Iterator[tuple[Points, Points]]:
+def straight(solves: Sequence[Solve]) -> Iterator[tuple[Points, Points]]:
     """Both ends of every straight way."""
-    return chain.from_iterable(pairwise(piece) for piece in pieces)
+    for solve in solves:
+        yield from pairwise(solve.places)
+
+
+def unbroken(solves: Sequence[Solve]) -> bool:
+    """Whether each solve begins where one before it began or ended: nothing moved in between."""
+    known = {solves[0].places[0].tobytes()}
+    for solve in solves:
+        if solve.places[0].tobytes() not in known:
+            return False
+        known |= {solve.places[0].tobytes(), solve.places[-1].tobytes()}
+    return True

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from dress import ARM, Dress, coarser, read_dress, rolled
-from wearing import DATA, around, kicking_body, recorded_way
+from solver_way import recorded_way
+from wearing import DATA, around, kicking_body
 
 from bunraku import Animation, Contact, Obstacle, Take, track
 from bunraku.contracts import Array, Points
@@ -28,8 +27,7 @@ def sewn(dress: Dress, body: Obstacle) -> tuple[Take, list[Points]]:
     contact = Contact(obstacles=[body], thickness=1e-3, reach=3e-3, press=0.2)
     with recorded_way() as way:
         take = track(still, dress.mesh, None, seams=dress.seam, contact=contact, threads=1, tolerance=1e-3)
-    begun = [way[0][1], *(x for (step, _), (other, x) in pairwise(way) if other is not step)]
-    return take, begun
+    return take, [solve.places[0] for solve in way]
 
 
 def encircles(points: Array) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from wearing import ARMS, THERE, Worn, around, dress, kicking_body, man, recorded_way, shirt
+from solver_way import Solve, recorded_way
+from wearing import ARMS, THERE, Worn, around, dress, kicking_body, man, shirt
 
 from bunraku import Animation, Contact, Obstacle
 from bunraku.collision.pinching import Pinches
-from bunraku.collision.touch import Touch
 from bunraku.contracts import Flags, Integers, Points, Vector
 from bunraku.direction.job import Frame
 from bunraku.direction.track.tracking import tracking_job
@@ -35,7 +35,7 @@ class Shot:
     body: Obstacle
     frames: list[Frame]
     facts: Mapping[str, Any]
-    way: list[tuple[Touch, Points]]
+    way: list[Solve]
     """the steps tried, and all points of garment and body that Newton's method went through, on straight lines"""
 
     @classmethod
@@ -69,18 +69,13 @@ class Shot:
             x = np.concatenate([frame.points, self.body.at(frame.time)])
             assert not faces_through(x, faces[free(faces, caught)], others, touching=True).any()
         assert len(self.way) > 2 * len(self.frames)
-        begun = self.way[0]
-        for (step, x), (other, then) in pairwise(self.way):
-            if other is not step:
-                again = np.array_equal(begun[1][count:], then[count:])  # it was tried again from where it began
-                begun = other, then
-                if again:
-                    continue
-            caught = np.union1d(step.pinches.vertices, other.pinches.vertices)
-            near = others[about(others, x, then, count)]
-            assert not passings(x, then, np.concatenate([faces[free(faces, caught)], near]), movable=count)
-            if len(caught):  # else all of its faces were asked about among the others
-                assert not passings(x, then, faces, movable=count)
+        for solve in self.way:
+            for x, then in pairwise(solve.places):
+                near = others[about(others, x, then, count)]
+                caught = solve.touch.pinches.vertices
+                assert not passings(x, then, np.concatenate([faces[free(faces, caught)], near]), movable=count)
+                if len(caught):  # else all of its faces were asked about among the others
+                    assert not passings(x, then, faces, movable=count)
 
 
 def about(faces: Integers, x: Points, then: Points, count: int) -> Flags:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from scipy.spatial.transform import Rotation
 
 from bunraku import Animation, TriMesh, read_animation, read_mesh
 from bunraku.collision.toolkit import Pairing
-from bunraku.collision.touch import Touch
 from bunraku.contracts import Integers, Points, Vector
 from bunraku.geometry import edges, intersecting_faces
 from bunraku.geometry.doctor.remesh import remesh
@@ -141,23 +138,6 @@ def along_edges(mesh: TriMesh, start: Integers) -> Vector:
     length = np.linalg.norm(mesh.rest[sides[:, 0]] - mesh.rest[sides[:, 1]], axis=1)
     graph = sparse.csr_array((length, (sides[:, 0], sides[:, 1])), shape=(n, n))
     return dijkstra(graph, directed=False, indices=start, min_only=True)
-
-
-@contextmanager
-def recorded_way() -> Iterator[list[tuple[Touch, Points]]]:
-    """Where a safe share of a step was asked for, and in which step."""
-    way: list[tuple[Touch, Points]] = []
-    plain = Touch.max_step
-
-    def asking(self: Touch, x: Points, step: Points) -> float:
-        way.append((self, self._points(x, 0.0).copy()))
-        return plain(self, x, step)
-
-    Touch.max_step = asking  # type: ignore[method-assign]
-    try:
-        yield way
-    finally:
-        Touch.max_step = plain  # type: ignore[method-assign]
 
 
 def around(points: Points, body: TriMesh, x: Points) -> Vector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from solver_way import recorded_way, straight
+from solver_way import Solve, recorded_way, straight
 
 from bunraku.collision import Surfaces
 from bunraku.contracts import Flags, Points
@@ -22,12 +22,12 @@ CLOTH = ShellMaterial(young=2e5, poisson=0.3, thickness=2e-3, density=300, stret
 
 @dataclass(eq=False)
 class Shot:
-    """A finished shot, all its frames and the way between them."""
+    """A finished shot, all its frames and the solves between them."""
 
     job: Job
     surfaces: Surfaces
     frames: list[Frame] = field(default_factory=list)
-    pieces: list[list[Points]] = field(default_factory=list)
+    solves: list[Solve] = field(default_factory=list)
 
     @property
     def residual(self) -> np.ndarray:
@@ -52,12 +52,12 @@ class Shot:
     def passing(self) -> int:
         """Straight pieces of the solver's way on which something passes through something."""
         count = self.job.mesh.point_count
-        return sum(len(passings(a, b, self.surfaces.faces, movable=count)) > 0 for a, b in straight(self.pieces))
+        return sum(len(passings(a, b, self.surfaces.faces, movable=count)) > 0 for a, b in straight(self.solves))
 
     @property
     def way(self) -> list[Points]:
-        """All places of it."""
-        return [place for piece in self.pieces for place in piece]
+        """All places that the solver came to."""
+        return [place for solve in self.solves for place in solve.places]
 
 
 def shoot(

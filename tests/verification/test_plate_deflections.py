@@ -58,6 +58,7 @@ def test_constant_curvature_costs_what_it_should(kind: str) -> None:
     assert patch(square(kind, 16)) <= 1.0 / RIGID + 1e-9 + 16 * np.finfo(float).eps / PATCH_SLOPE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_free_edges_disturb_only_a_layer(kind: str) -> None:
     """A free edge has no moment, so next to it the imposed curvature costs less. With C banded, C⁻¹ decays by a factor
