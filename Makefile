@@ -18,12 +18,16 @@ test test-slow test-studio: export OPENBLAS_NUM_THREADS := 1
 demo: $(READY)
 	$(BIN)/bunraku demo
 
-test: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python --threads 2
+test: $(READY) lint
 	$(BIN)/python tests/compile_kernels.py
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/pyright --pythonpath $(BIN)/python --threads 2
 
 test-slow: $(READY)
 	$(BIN)/python tests/compile_kernels.py

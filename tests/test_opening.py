@@ -44,6 +44,7 @@ def test_what_is_not_offered_is_an_attribute_error_that_suggests(name: str) -> N
     assert caught.value.name == name and caught.value.obj is bunraku
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["run"], ["nonsense"], ["check", "square.obj"]])
 def test_commands_that_need_no_physics_load_none(words: list[str], tmp_path: Path) -> None:
     """A process each: this one has long loaded everything."""

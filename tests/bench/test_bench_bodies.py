@@ -10,6 +10,7 @@ from bunraku.bench.bodies import run, urchin
 from bunraku.geometry.enclosing import enclosed
 
 
+@pytest.mark.slow
 def test_a_tiny_case_prints_a_table_and_finishes(tmp_path: Path) -> None:
     lines = list(run(shares=(0.25,), data=tmp_path))
     row = next(line for line in lines if line.startswith("urchin")).split()

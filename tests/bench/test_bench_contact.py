@@ -20,6 +20,7 @@ def test_both_runs_are_measured_and_only_one_touches() -> None:
     assert sum(shares) == pytest.approx(1.0, abs=1e-12) and min(shares[:-1]) > 0.0
 
 
+@pytest.mark.slow
 def test_the_command_prints_three_tables_of_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contact, "SCENES", {"small": contact.ball(9, 0, 1)})
     monkeypatch.setattr(contact, "SMALLER", 9)

@@ -291,6 +291,7 @@ def beside_each_other() -> tuple[Rod, list[str]]:
     return rod, list(peers.run((5,), threads=1, peers=(tools.Bunraku(), Crashes(), rod, Absent()), levels=(2.0,)))
 
 
+@pytest.mark.slow
 def test_what_is_absent_is_skipped_with_its_reason_and_the_rest_measured(
     beside_each_other: tuple[Rod, list[str]],
 ) -> None:

@@ -69,6 +69,7 @@ def test_every_column_of_a_short_run_is_a_number() -> None:
     assert row.ratio > 0.0 and min(row.iteration) > 0.0
 
 
+@pytest.mark.slow
 def test_measuring_the_same_iteration_does_not_change_the_run() -> None:
     ends = []
     for between in (False, True):
@@ -84,6 +85,7 @@ def test_measuring_the_same_iteration_does_not_change_the_run() -> None:
         assert (plain.q == disturbed.q).all()
 
 
+@pytest.mark.slow
 def test_the_command_prints_three_tables() -> None:
     lines = list(BENCHES["tracks"][1](("box",), 1, 0, threads=1))
     assert "PARDISO" in lines[0] or "qdldl" in lines[0] or "SuperLU" in lines[0]

@@ -16,6 +16,7 @@ def test_frames_that_count_are_those_beyond_the_onset() -> None:
     assert (at[bench.FLAT :] > 1.0).all() and (at[: bench.FLAT] <= 1.0).all()
 
 
+@pytest.mark.slow
 def test_bodies_have_about_the_unknowns_of_their_rows() -> None:
     for name, vertices in (("slab", 306), ("pillow", 212)):
         assert bench.body(name, vertices).point_count == pytest.approx(vertices, rel=0.1)

@@ -15,6 +15,7 @@ from bunraku.shots import SwatchSettings, swatches
 from bunraku.shots.axes import AXES, Shown, _explained, bent, material_at, own_sheet
 
 
+@pytest.mark.slow
 def test_swatches_differ_and_stand_on_one_sheet(folder, bunraku) -> None:
     code, out, err = bunraku("swatches", "silk", "leather", "--cells", "12", "--seconds", "0.6", "--out", "look")
     assert code == 0, err
@@ -93,6 +94,7 @@ def test_less_yield_sets_more(folder) -> None:
     assert shares[0] > shares[1] > shares[2] and shares[0] > 0.5, shares
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("axes", "bending", "--levels", "1"), ("swatches", "felt", "--cells", "4")])
 def test_an_interruption_leaves_nothing(folder, bunraku, monkeypatch, words) -> None:
     """Neither a folder nor half a picture, wherever it comes: in physics, or as the sheet is put together."""

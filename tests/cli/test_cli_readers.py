@@ -35,6 +35,7 @@ def told_to(monkeypatch: pytest.MonkeyPatch, stream: TextIO | None, *names: str)
         monkeypatch.setattr(sys, name, stream)
 
 
+@pytest.mark.slow
 def test_broken_pipes_do_not_stop_a_process(folder):
     """From its first word to the interpreter's own end, which flushes both streams."""
     pipe = gone()
@@ -60,6 +61,7 @@ def test_a_full_device_does_not_stop_a_run(folder, monkeypatch: pytest.MonkeyPat
     assert finished(folder.path)
 
 
+@pytest.mark.slow
 def test_closed_streams_do_not_stop_a_process(folder):
     words = " ".join([*RUN, "json"])
     done = subprocess.run(f"{words} <&- 2>&-", cwd=folder.path, shell=True, stdout=subprocess.PIPE, check=False)

@@ -224,6 +224,7 @@ def test_no_command_shows_the_help(bunraku):
     assert code == 2 and out == "" and "bunraku demo" in err
 
 
+@pytest.mark.slow
 def test_damaged_files_of_a_take_are_never_a_fault_of_ours(folder, bunraku):
     assert bunraku("run", "box.toml")[0] == 0
     take = folder.path / "takes/box/v001"

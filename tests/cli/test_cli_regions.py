@@ -22,6 +22,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(region_sheet, "SIZE", (320, 320))
 
 
+@pytest.mark.slow
 def test_a_table_and_a_picture_in_as_many_colours(folder, bunraku) -> None:
     folder.box(HALVES)
     code, out, _ = bunraku("regions", "box.toml")
@@ -36,6 +37,7 @@ def test_a_table_and_a_picture_in_as_many_colours(folder, bunraku) -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["box.toml", "box_regions.png", "guide.usda"]
 
 
+@pytest.mark.slow
 def test_every_guide_vertex_is_a_region_of_the_hierarchy(folder, bunraku) -> None:
     code, out, _ = bunraku("regions", "box.toml", "--out", "all.png")
     assert code == 0 and "8 regions" in out and "vertex 7" in out and Path("all.png").exists()

@@ -83,6 +83,7 @@ def long_guide(folder) -> None:
     folder.guide(Animation(mesh, np.arange(1, 41) / 24.0, points))
 
 
+@pytest.mark.slow
 def test_a_take_is_served_in_one_plain_line_until_ctrl_c(folder, bunraku, served):
     assert bunraku("run", "box.toml")[0] == 0
     view = served("view", "takes/box", "takes/box/latest", "--no-open")
@@ -93,6 +94,7 @@ def test_a_take_is_served_in_one_plain_line_until_ctrl_c(folder, bunraku, served
     assert view.end() == (0, "", "")
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_started_again_at_its_port(folder, bunraku, served):
     assert bunraku("run", "box.toml")[0] == 0
     first = served("view", "takes/box/v001", "--no-open")
@@ -106,6 +108,7 @@ def test_a_killed_server_is_started_again_at_its_port(folder, bunraku, served):
     assert code == 0 and err == ""
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_cancelled_and_looked_at_afterwards(folder, served):
     long_guide(folder)
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain", "--threads", "1")
@@ -117,6 +120,7 @@ def test_a_run_is_watched_cancelled_and_looked_at_afterwards(folder, served):
     assert code == 130 and "asked to stop from outside; " in err and "carry on with: bunraku run box.toml" in err
 
 
+@pytest.mark.slow
 def test_a_run_that_was_watched_is_served_when_it_is_over(folder, served):
     """And what is noticed then is told as during it."""
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
@@ -146,6 +150,7 @@ def test_a_watched_run_shows_its_bar_all_the_same(folder, bunraku, monkeypatch: 
     assert code == 0 and out.startswith("http://127.0.0.1:") and "frame 6: 100%" in err.split("\r")[-1]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_watched_run_and_its_page(folder, served):
     long_guide(folder)
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain", "--threads", "1")
@@ -155,6 +160,7 @@ def test_ctrl_c_ends_a_watched_run_and_its_page(folder, served):
     assert code == 130 and "interrupted; " in err and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_demo_is_watched_too(folder, served):
     demo = served("demo", "box", "--out", "look", "--view", "--no-open", "--progress", "plain")
     assert demo.ask("takes")["takes"][0]["folder"] == str(folder.path / "look")
@@ -225,6 +231,7 @@ def test_however_a_watched_run_is_left_it_keeps_its_exit_code(folder, served, si
     assert code == 0 and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_impatient_signals_spoil_no_exit_code(folder, served):
     run = served("run", "box.toml", "--view", "--no-open", "--progress", "plain")
     _over(run)
@@ -237,6 +244,7 @@ def test_impatient_signals_spoil_no_exit_code(folder, served):
     assert run.process.returncode == 0 and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_browser_that_returns_only_when_it_is_closed_hinders_no_run(folder, served, monkeypatch):
     monkeypatch.setenv("BROWSER", f"{sys.executable} -c 'import time; time.sleep(8)' %s")
     run = served("run", "box.toml", "--view", "--progress", "plain")

@@ -25,6 +25,7 @@ def test_ways_of_what_only_turns_are_short() -> None:
     assert seen.off < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("angle", [0.0, 0.1, 0.3, 0.45, 2.0])
 @pytest.mark.parametrize("own", [150, 145, 0])

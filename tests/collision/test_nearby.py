@@ -37,6 +37,7 @@ def said(pairing: Pairing | Nearby, x: Points) -> set[tuple[int, ...]]:
     return {tuple(sorted(row)) for row in pairing.near(x).pairs().corners.tolist()}
 
 
+@pytest.mark.slow
 def test_the_same_pairs_are_near_wherever_the_shell_goes(scene: tuple[Points, Integers, Integers, int]) -> None:
     """Over the ball to its other side, a quarter of its own size at a time."""
     every, nearby = both(scene)

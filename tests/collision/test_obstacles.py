@@ -48,6 +48,7 @@ def test_sphere(edge: float | None) -> None:
     assert not intersecting_faces(ball.rest, ball.faces).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "end", [[0.3, 0.5, 0.7], [0.3, -0.2, 1.7], [-0.6, -0.2, 0.7], [0.5, 0.3, 0.1], [0.3, -0.9, 0.7]]
 )

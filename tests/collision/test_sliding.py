@@ -58,6 +58,7 @@ def between(x: Points, ring: bool) -> Points:
     return np.array([x[0] - x[2], x[1] - x[2], x[1] - x[3], x[0] - x[3]]) if ring else x[0] - x[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ring", [False, True])
 def test_random_pairs_stay_apart_and_go_as_far_as_they_can(ring: bool) -> None:
     """On the way the distance is never below what must stay; where a pair stops it is almost that."""

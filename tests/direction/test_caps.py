@@ -78,6 +78,7 @@ def test_a_cap_holds_with_the_papers_single_step() -> None:
     assert sizes(take).max() <= 2.0 * (1 + 1e-9) and np.isfinite(take.animation.points).all()
 
 
+@pytest.mark.slow
 def test_more_cap_comes_nearer() -> None:
     missed = [shoot(pulled(0.3), cap=cap).report["residual"].max() for cap in (1.0, 5.0, 20.0)]
     assert missed[0] > missed[1] > missed[2] > 0
@@ -104,6 +105,7 @@ def test_a_pressure_acts_on_a_regions_area() -> None:
     assert np.isclose(sizes(take), 40.0 * areas, rtol=1e-6).any(axis=0).sum() > 10
 
 
+@pytest.mark.slow
 def test_the_guide_bends_but_does_not_stretch() -> None:
     """A guide that both stretches by 30 % and bends: with `stretch` the shell bends with it and hardly stretches."""
     guide = pulled(0.3, bend=0.25)

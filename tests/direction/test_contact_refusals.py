@@ -163,6 +163,7 @@ def test_seams(make: Callable[[], Any], said: str) -> None:
     refused(make, said)
 
 
+@pytest.mark.slow
 def test_stitches_between_pins_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "bunraku"):
         run(seams=bk.Seam([[0, 4], [20, 24]]), pins=bk.Pin([0, 4]), frames=1)
@@ -284,6 +285,7 @@ def test_what_is_no_list_of_pins_or_seams_is_refused(name: str, value: object) -
         run(**{name: value})
 
 
+@pytest.mark.slow
 def test_a_first_pose_to_which_several_turns_lead_is_reached() -> None:
     """The right half folded flat onto the left: turned about the fold, the sheet fits it as well as it does lying."""
     mesh = lying()

@@ -49,6 +49,7 @@ def test_a_ball_from_out_of_reach_takes_a_sheet_along() -> None:
     assert take.animation.points[-1, 12, 1] > -0.5 + 14.4 * 0.125 + 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jump", [100.0, 1e6])
 def test_a_ball_that_jumps_through_a_sheet_does_not_stop_the_shot(
     jump: float, caplog: pytest.LogCaptureFixture
@@ -152,6 +153,7 @@ def test_a_run_among_surfaces_resumes_to_the_same_bytes(balance: float) -> None:
             assert np.array_equal(value, whole[-1].state.memory[key]), key
 
 
+@pytest.mark.slow
 def test_balanced_steps_take_fewer_iterations() -> None:
     exact, balanced = (
         sum(int(frame.report["iterations"]) for frame in sliding(9, balance=share).frames()) for share in (0.0, 0.2)

@@ -243,6 +243,7 @@ def _pierced(count: int) -> tuple[Animation, Integers, Integers]:
     return Animation(both, np.arange(count) / 24.0, poses), edge, edge + n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [None, 10.0])
 def test_a_seam_that_pins_keep_open_is_no_leave_to_pass_through(closed: float | None) -> None:
     """Both sides of it are pinned to a guide that leads one through the other, which stands."""
@@ -277,6 +278,7 @@ def test_a_tube_is_sewn_around_a_rod_and_slides_on_it() -> None:
     _check_sewn(take, shell, pairs, [rod])
 
 
+@pytest.mark.slow
 def test_seams_of_what_is_too_tight_stay_open_until_they_may_press(caplog: pytest.LogCaptureFixture) -> None:
     """Two panels of 0.12 m around a rod of 0.1 m: a quarter shorter than it is around."""
     rod = Obstacle(capsule((0, -0.5, 0), (0, 0.5, 0), 0.05, 0.05), name="rod")

@@ -195,6 +195,7 @@ def test_a_guide_that_has_the_coat_inside_yields() -> None:
     assert take.report["gave_way"].any(axis=1).all()
 
 
+@pytest.mark.slow
 def test_panels_are_put_in_order_and_then_sewn() -> None:
     """A coat of two panels that lie 1 cm below the shirt, side by side: they are brought above it and sewn there."""
     wide = grid_mesh(np.linspace(-0.15, 0.15, 4), np.linspace(-0.1, 0.1, 3))
@@ -253,6 +254,7 @@ def on_a_slope(kind: str, angle: float, frictions: tuple[float, float]) -> tuple
     return take, count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["obstacle", "plane", "part"])
 def test_each_sheet_slides_as_is_said_between_it_and_the_slope(kind: str) -> None:
     """tan 30° = 0.577: with µ = 0.7 a sheet stays, with 0.3 it slides.

@@ -25,6 +25,7 @@ def _turned(x: Points, angle: float) -> Points:
     return x @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]).T
 
 
+@pytest.mark.slow
 def test_panels_that_turn_while_they_are_sewn_do_not_pass_through_each_other() -> None:
     """The stitches keep the direction they begin with while the panels turn by 200°: it leads through their faces."""
     shell, border = _over_each_other(4, 4)

@@ -37,6 +37,7 @@ def regrip(ease: str, rate: float) -> Take:
     return hang(rate, 0.65, Pin([2], strength=keys), Pin([0]))
 
 
+@pytest.mark.slow
 def test_letting_go_and_gripping_again_is_c1_in_time() -> None:
     """A continuous velocity changes by a·dt in a step: half the step, half the change (→ ½). A jump stays (→ ≥ 1).
 

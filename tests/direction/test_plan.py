@@ -194,6 +194,7 @@ def test_a_take_is_the_motion_frame_by_frame() -> None:
     assert fine.surface is not None and np.abs(fine.surface.points - take.surface.points).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_gravity_is_a_load_that_the_plan_knows() -> None:
     """Free ends and a key of the rest shape: with a load the least force lets the block hang through between."""
     key = [posed(t, PULLED) for t in (0.0, 1.0)]

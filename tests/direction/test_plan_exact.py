@@ -137,6 +137,7 @@ def _random_keys(seed: int, held: bool, weight: float) -> list[Key]:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1.0, np.inf])
 @pytest.mark.parametrize("held", [True, False])
 def test_random_keys_end_in_a_minimum(held: bool, weight: float) -> None:

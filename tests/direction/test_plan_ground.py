@@ -43,6 +43,7 @@ def test_what_dips_below_the_ground_is_lifted(free: Motion) -> None:
     assert lifted.report["met"] and lifted.energy > free.energy  # the key still is, at a price
 
 
+@pytest.mark.slow
 def test_a_key_below_the_ground_is_told_with_its_moment_and_depth() -> None:
     """The key is met, as it outweighs a touch; what that costs is said."""
     sunk = Key.posed(BAR, 0.6, Grip(RIGHT, move=(0.0, -0.3, 0.0)), weight=np.inf)

@@ -257,6 +257,7 @@ OPPOSED: dict[str, tuple[list[Key], dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1.0, np.inf])
 @pytest.mark.parametrize("what", OPPOSED)
 def test_keys_that_only_withstand_each_other_are_met(what: str, weight: float) -> None:

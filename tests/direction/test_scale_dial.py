@@ -67,6 +67,7 @@ def test_a_part_has_a_scale_of_its_own(wave: Animation) -> None:
     assert take.report["residual"].max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_keyed_scale_is_exact_at_its_ends_and_smooth_between(wave: Animation) -> None:
     """Coarse until 0.2 s, fine from 0.7 s: the regions of the scale of the moment are met, and nothing pops.
 
@@ -162,6 +163,7 @@ def blocks(mesh: TriMesh, shift: float) -> TestFunctions:
     return painted(mesh, labels, mesh, labels)
 
 
+@pytest.mark.slow
 def test_changing_regions_stay_exact_and_do_not_pop(wave: Animation) -> None:
     keys = [blocks(wave.mesh, shift) for shift in (0.0, 0.15)]
     tests = changing([(0.2, keys[0]), (0.8, keys[1])])

@@ -69,6 +69,7 @@ def test_a_strip_let_go_from_a_cylinder_keeps_its_set(bending: str) -> None:
     assert np.ptp(flat.animation.points[-1][:, 0]) == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bending", ["plate", "hinge"])
 def test_a_setting_run_resumes_to_the_same_bytes(twist: Animation, bending: str) -> None:
     """What has set and hardened is in the state, like everything that evolves; so is a blend of rest shapes."""

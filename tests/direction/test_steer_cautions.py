@@ -45,6 +45,7 @@ def test_a_path_that_turns_far_in_a_step_is_warned_of() -> None:
     assert "feels nothing of what draws it" in spinning(140.0)[0]
 
 
+@pytest.mark.slow
 def test_a_part_too_light_to_carry_the_rest_by_being_put_back_is_warned_of() -> None:
     """And what the warning says helps does."""
     at = BAR.rest[RIGHT].mean(axis=0)
@@ -79,6 +80,7 @@ def test_a_path_that_never_holds_is_said_to_be_so() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_missed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     times = np.arange(4) / 12.0
     turns = Rotation.from_rotvec(np.outer([0.0, 0.5, 1.2, 1.2], [0, 1, 0])).as_matrix()

@@ -38,6 +38,7 @@ def test_what_is_inside_a_body_touches_nothing() -> None:
     assert sum(len(pairing.near(rest)) for pairing, _ in surfaces.pairings) == 0
 
 
+@pytest.mark.slow
 def test_a_path_into_the_ground_yields_and_comes_back() -> None:
     """It squashes the body, gives way, is told of, and is met again."""
     times = np.linspace(0.0, 1.0, 9)
@@ -71,6 +72,7 @@ def test_an_obstacle_is_not_passed_through() -> None:
         assert not intersecting_faces(x, faces).any()
 
 
+@pytest.mark.slow
 def test_a_path_that_begins_in_the_ground_begins_squashed() -> None:
     """Its first pose is led out of the ground, with the centre where the path has it if that can be."""
     path = Path(np.array([0.0, 0.2]), np.stack([CENTRE - [0, 0.15, 0], CENTRE + [0, 0.1, 0]]))
@@ -113,6 +115,7 @@ def test_what_stands_and_is_hit_has_not_collided_and_what_begins_to_fall_into_so
     assert fallen.report["pairs"][0] == 0 and fallen.facts["hard_collisions"] == [pytest.approx(1 / 24)]
 
 
+@pytest.mark.slow
 def test_a_body_is_braced_for_a_hard_collision() -> None:
     """Around the blow it is not told to change; the collision is found, and the key is still passed."""
     tall = KeyShape(1.0, BLOCK.rest * [0.8, 1.5, 0.8])

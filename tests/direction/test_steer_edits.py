@@ -36,6 +36,7 @@ def same(a: Take[TetMesh], b: Take[TetMesh]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "last"),
     [
@@ -96,6 +97,7 @@ def test_keys_then_path_then_keys_again() -> None:
     assert same(back, second)
 
 
+@pytest.mark.slow
 def test_with_contact_pins_and_several_steps_too() -> None:
     floor = Contact(obstacles=[Plane(np.array([0, -0.05, 0]), np.array([0, 1, 0]))])
     shot: dict[str, Any] = {"contact": floor, "substeps": 2, "duration": 0.3, "pins": Pin(LEFT[:2])}

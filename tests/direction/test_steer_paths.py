@@ -29,6 +29,7 @@ def centres(points: Array) -> Array:
     return np.einsum("n,tni->ti", MASS / MASS.sum(), points)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", HOLDS)
 @pytest.mark.parametrize("kind", ["whole", "turning", "part"])
 def test_a_path_equal_to_the_free_motion_changes_nothing(hold: Hold, kind: str) -> None:
@@ -77,6 +78,7 @@ def test_both_holds_are_one_for_the_centre_of_mass() -> None:
     assert np.allclose(takes[0].report["force"], takes[1].report["force"], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", HOLDS)
 def test_velocity_is_the_integrators(hold: Hold) -> None:
     """Frame to frame, and without jitter: a continuous acceleration changes half as much in steps half as long."""
@@ -174,6 +176,7 @@ def test_a_stiff_body_is_turned_by_more_than_a_right_angle_a_step() -> None:
     assert "turns by 143° a step: the body feels nothing of what draws it outwards" in take.facts["warnings"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spin", [5.0, 30.0])
 def test_a_spin_draws_a_bar_out_as_it_must(spin: float) -> None:
     """A slender bar that turns at ω gets tan(a)/a times as long, a = ω L/2 √(ρ/E), to the first order of its strain."""
@@ -195,6 +198,7 @@ def test_a_turning_job_that_is_taken_up_gives_the_same_bytes() -> None:
         assert a.state.q.tobytes() == b.state.q.tobytes() and a.state.velocity.tobytes() == b.state.velocity.tobytes()
 
 
+@pytest.mark.slow
 def test_what_a_turn_tears_apart_is_told_with_the_turn() -> None:
     with pytest.raises(PhysicsStopped, match="turns the body at 2292°/s, so fast that it flies apart; try a slower"):
         spun(40.0, tet_bar((4, 1, 1), (LENGTH, 0.1, 0.1)))

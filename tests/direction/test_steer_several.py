@@ -55,6 +55,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", list(ASKED))
 def test_bodies_that_do_not_touch_move_as_each_would_alone(what: str) -> None:
     """Whatever is asked of the second, it is asked of its own vertices, and the first does not feel it."""
@@ -91,6 +92,7 @@ def test_keys_and_leads_are_each_bodys_own() -> None:
     assert late[1] < late[0]
 
 
+@pytest.mark.slow
 def test_a_body_falls_onto_another_and_both_are_squashed() -> None:
     """Momentum passes from one to the other, and neither enters the other or the ground."""
     bodies = [Body(BLOCK, name="under"), Body(dropped(BLOCK, 0.35), name="over", material="jelly")]

@@ -91,6 +91,7 @@ def test_handles_are_met_and_the_rest_follows(two_way: bool) -> None:
     assert 0.0 < away.max() < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two_way", [True, False])
 def test_large_handles_are_met_in_the_order_they_are_told(two_way: bool) -> None:
     """A hundred and more vertices on some fifty nodes, from the last to the first; turned, moved, stretched."""
@@ -271,6 +272,7 @@ def test_handles_that_take_hold_of_nothing(vertices: Any) -> None:
         Handle([0], 3)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two_way", [True, False])
 def test_a_stop_names_no_node_as_if_it_were_a_vertex(two_way: bool) -> None:
     """There are more nodes than vertices here: who looks such a number up finds another point, or none."""

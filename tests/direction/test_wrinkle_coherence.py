@@ -34,6 +34,7 @@ def pressed(coherence: float) -> list[Frame]:
     return list(islice(job(coherence).frames(), _STILL + 1))
 
 
+@pytest.mark.slow
 def test_waves_grow_less_in_a_step_the_more_they_are_drawn_back() -> None:
     grown = [float(np.abs(pressed(one)[1].report["height"]).max()) for one in (0.0, 1.0, 10.0)]
     assert grown[0] > 0.2 * SKIN.thickness  # there is something to draw back
@@ -41,6 +42,7 @@ def test_waves_grow_less_in_a_step_the_more_they_are_drawn_back() -> None:
     assert all(frame.report["converged"] for one in (0.0, 1.0, 10.0) for frame in pressed(one))
 
 
+@pytest.mark.slow
 def test_how_far_waves_are_drawn_back_is_a_matter_of_time_and_not_of_steps() -> None:
     """Pressed evenly over four frames; by steps alone four times as many would draw waves back to half as much."""
     times = np.arange(6) / 24.0

@@ -44,6 +44,7 @@ def inner_energy(job: Job, state: State) -> float:
     return inside + stepper.skin.energy(state.time, state.q.reshape(-1, 3))
 
 
+@pytest.mark.slow
 def test_a_body_that_swings_spins_and_wrinkles_keeps_momentum_and_energy() -> None:
     """Both momenta to what the skin's balance leaves open; energy, with the mean of the speeds before and after a kick,
     to a fiftieth of what goes to and fro, and as much in the end as in the beginning."""
@@ -120,6 +121,7 @@ def test_steps_are_halved_where_a_body_grows_stiffer_on_the_way(monkeypatch: pyt
         list(job.frames())
 
 
+@pytest.mark.slow
 def test_handles_have_the_nodes_and_a_run_taken_up_again_gives_the_same_bytes() -> None:
     held = np.flatnonzero(BAR.rest[:, 0] == 0.4)
     drawn = Handle(held, lambda time: BAR.rest[held] + [0.2 * time, 0.1 * time, 0.0])

@@ -118,6 +118,7 @@ def test_an_animation_is_followed_on_average_and_gives_way_below() -> None:
     assert 0.0 < sunk[middle].mean() < 0.8 * dent[middle].mean()
 
 
+@pytest.mark.slow
 def test_a_ball_sinks_into_a_skin_and_not_through_it() -> None:
     ball = bk.sphere((0.2, 0.215, 0.075), 0.06)
     lowered = bk.Animation(ball, np.array([0.0, 1.0]), np.stack([ball.rest, ball.rest - [0.0, 0.15, 0.0]]))
@@ -153,6 +154,7 @@ def test_a_floor_is_felt_by_the_skin_and_not_by_cells_that_reach_through_it() ->
     assert 0.002 < min(lowest) and lowest[-1] < 0.007 and frames[-1].points[:, 1].max() > 0.1
 
 
+@pytest.mark.slow
 def test_a_handle_that_cannot_go_on_tells_of_no_force() -> None:
     """Taken into a wall: the step is given up, and what its multipliers are is no force."""
     end = np.flatnonzero(np.isclose(SMALL.rest[:, 0], 0.4))

@@ -91,6 +91,7 @@ def test_the_python_of_the_pipeline_page_runs(folder: Path, capsys: pytest.Captu
     assert result.folder == folder / "folder" and (folder / "folder/report.json").is_file()
 
 
+@pytest.mark.slow
 def test_every_command_of_the_first_guide_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

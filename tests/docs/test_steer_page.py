@@ -25,6 +25,7 @@ def said() -> dict[str, Any]:
     return names
 
 
+@pytest.mark.slow
 def test_the_example_does_as_the_page_says(said: dict[str, Any]) -> None:
     take = said["take"]
     assert take.report["residual"].max() < 1e-9 and take.report["converged"].all()

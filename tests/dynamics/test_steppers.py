@@ -66,6 +66,7 @@ def test_no_class_escapes() -> None:
     assert {found.__name__ for found in implementations(room, Stepper)} == set(FIXTURES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIXTURES)
 def test_declared_order_is_the_measured_one(name: str, cloth: TriMesh, soft: ShellMaterial) -> None:
     """A twentieth of a second of a soft cloth: its waves are resolved by the coarsest of the steps."""

@@ -203,6 +203,7 @@ def test_a_step_that_goes_too_far_is_shortened_and_a_bad_start_is_no_end() -> No
     assert unwarped(given.warp, given.warp.points(far), still).value == pytest.approx(far, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["mirrored", "tangled"])
 def test_points_that_no_displacement_means_are_told_so(how: str) -> None:
     """Every tetrahedron inside out, or points thrown about: a finite answer, how far it is off, and where most."""

@@ -50,6 +50,7 @@ def case(request: pytest.FixtureRequest) -> tuple[str, Diagnosis]:
     return request.param, examine(surface_of(f"broken/{request.param}"))
 
 
+@pytest.mark.slow
 def test_counts_of_the_table(case: tuple[str, Diagnosis]) -> None:
     name, found = case
     assert (found.raw, found.merged) == tuple(Census(*row) for row in TABLE[name])

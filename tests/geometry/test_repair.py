@@ -293,6 +293,7 @@ def test_a_battered_sphere(seed: int, share: float) -> None:
     assert closest_points(points, weld(after).mesh).distances.max() < 0.1
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 25))
 def test_any_polygons(seed: int, steps: int, count: int) -> None:

@@ -46,6 +46,7 @@ FILES = {
 """what is done, and how far the shape may move, of its size"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW if "100k" in name else ()) for name in FILES])
 def test_broken_files(name: str) -> None:
     given = surface_of(f"broken/{name}")

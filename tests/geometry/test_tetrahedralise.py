@@ -86,6 +86,7 @@ def test_the_same_surface_gives_the_same_body() -> None:
     assert first.rest.tobytes() == second.rest.tobytes() and np.array_equal(first.tets, second.tets)
 
 
+@pytest.mark.slow
 def test_edges_have_the_length_asked_for() -> None:
     """In metres: half the edge is about eight times the tetrahedra, wherever and however large the ball is."""
     counts = [len(tetrahedralise(TriMesh(1e-3 * FINE.rest + [5, 0, 0], FINE.faces), edge=e).tets) for e in (6e-4, 3e-4)]
@@ -120,6 +121,7 @@ def test_drawing_never_turns_a_tetrahedron() -> None:
     assert np.array_equal(moved(pair, 0.1 * moves, 0.05).rest, rest + 0.1 * moves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "faces", [F[:, ::-1], np.where(np.arange(len(F))[:, None] % 2, F, F[:, ::-1])], ids=["inside out", "mixed"]
 )
@@ -136,6 +138,7 @@ def test_a_hole_is_closed_and_said(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text.count("holes of") == 1 and "are closed" in caplog.text
 
 
+@pytest.mark.slow
 def test_parts_and_hollows() -> None:
     """Two balls are two parts; a ball inside a ball, looking inwards, is a hollow."""
     two = tetrahedralised(TriMesh(np.vstack([X, X + 3.0]), np.vstack([F, F + len(X)])))

@@ -251,6 +251,7 @@ def bombs() -> dict[str, Made]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", bombs())
 def test_small_files_stay_small(tmp_path: Path, kind: str) -> None:
     path = bombs()[kind].glb(tmp_path / "a.glb")

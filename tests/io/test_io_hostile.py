@@ -29,6 +29,7 @@ COUNTS = {
 """vertices and faces once sewn, from the data's own table"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_every_mesh_loads(data: Path, name: str) -> None:
     mesh = read_mesh(data / name)
@@ -43,6 +44,7 @@ def test_the_split_face_comes_back_with_its_seams(data: Path) -> None:
     assert np.array_equal(welded.spread(moved, np.zeros((0, 3))), surface.points * [1.0, 1.1, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "more", "points", "frames"),
     [

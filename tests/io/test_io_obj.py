@@ -205,6 +205,7 @@ def test_pc2_refusals(wave: Animation, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "points", "faces"),
     [("meshes/horse", 6013, 12022), ("meshes/spot", 2930, 5856), ("garments/tshirt", 1921, 3726),

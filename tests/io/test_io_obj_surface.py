@@ -146,6 +146,7 @@ def test_any_surface_survives(surface: Surface, tmp_path_factory: pytest.TempPat
     same(surface, read_surface(path, unit="m") if np.ptp(surface.points, axis=0).max() > 1e-3 else read_obj(path))
 
 
+@pytest.mark.slow
 def test_real_surfaces_survive(data: Path, tmp_path: Path) -> None:
     for name in ("garments/makehuman_suit_male04", "garments/dress_sewing_panels", "meshes/spot", "broken/hair_braid"):
         first = read_obj(data / f"{name}.obj")

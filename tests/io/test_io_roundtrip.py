@@ -47,6 +47,7 @@ def moving(draw: st.DrawFn, numbers: st.SearchStrategy[float], *, even: bool = F
     return Animation(TriMesh(rest, faces), frames / 24.0, points), frames
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usd"])
 @settings(max_examples=20, deadline=None)
 @given(case=moving(FLOAT32))

@@ -205,6 +205,7 @@ def check(folder: Path, jobs: list[tuple[Path, int, int]]) -> list[str]:
     return [f"{line['input'].rsplit('.')[-1]} {line['outcome']}" for line in results]
 
 
+@pytest.mark.slow
 def test_damaged_files(tmp_path: Path) -> None:
     """Most binary ones cost a process each, so there are few here and many below."""
     found = seeds(tmp_path)

@@ -73,6 +73,7 @@ def test_convergence_is_quadratic_where_residuals_stay() -> None:
     assert best.stats["iterations"] < gauss_newton(plain, np.array([1.5, 0.0])).stats["iterations"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1.0, 1e3, 1e6, 1e10, INF])
 @pytest.mark.parametrize("goal", [(0.5, 0.5), (0.0, 0.0), (0.999, 0.0), (-0.6, 0.3), (1.5, 0.0)])
 def test_known_curvature_finds_what_learnt_curvature_finds(goal: tuple[float, float], weight: float) -> None:

@@ -124,6 +124,7 @@ def islands(rig: bk.Rig) -> dict[str, list[int]]:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("motion", ["cmu_02_01_walk", "cmu_88_01_backflip"])
 def test_a_man_bound_to_motion_capture(data: Path, motion: str) -> None:
     """The T-pose of frame 0 in a body with arms out: every limb is held by its own joint, and it moves as one body."""

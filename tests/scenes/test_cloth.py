@@ -31,6 +31,7 @@ def test_quarters_cover_the_cloth_once_and_agree_on_both_meshes() -> None:
     assert of_guide @ coarse.rest == pytest.approx(of_shell @ fine.rest, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_throws_are_seeded_and_previews_deterministic() -> None:
     assert cloth.throws(3, seed=1) == cloth.throws(3, seed=1) != cloth.throws(3, seed=2)
     one, again = (cloth.preview(CAUGHT, frame_count=18) for _ in range(2))

@@ -22,6 +22,7 @@ def test_how_long_waves_are_among_each_other_is_the_skins_alone() -> None:
     assert LINEN.onset < 0.1 * SUPPLE.onset and SUPPLE.ratio == pytest.approx(50.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_ends_go_where_they_are_taken_and_all_sizes_alike(motion: str) -> None:
     moved, mesh = move(motion, 1), block(0.05)

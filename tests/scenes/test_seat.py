@@ -8,6 +8,7 @@ import pytest
 from bunraku.scenes.seat import around, button, buttoned, dropped, sat_on, seat
 
 
+@pytest.mark.slow
 def test_folds_around_a_point_are_counted() -> None:
     """A funnel with nine waves of two millimetres around it."""
     mesh = seat(0.012)

@@ -59,6 +59,7 @@ def test_waves_are_as_long_and_as_high_as_theory_has_them_whatever_the_spacing()
         assert pressed.amplitude == pytest.approx(LAYERS.amplitude(pressed.slab.strain(1.0)), rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 3])
 def test_waves_do_not_depend_on_the_steps_in_which_a_slab_is_pressed(steps: int) -> None:
     """Sixteen edges a wave, twelve waves: theory's length and height within 2 %, also where one step leads far beyond
@@ -70,6 +71,7 @@ def test_waves_do_not_depend_on_the_steps_in_which_a_slab_is_pressed(steps: int)
     assert pressed.amplitude == pytest.approx(thin.amplitude(pressed.slab.strain(1.0)), rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_skin_that_is_pressed_far_at_once_keeps_shorter_waves() -> None:
     """In a stable balance of more energy: why a slab goes slowly through its onset."""
     thin = SkinOnSoft(thickness=2e-3, young=1e7, under=1e5)

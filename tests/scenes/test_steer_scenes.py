@@ -32,6 +32,7 @@ def doll() -> SteeredScene:
     return replace(scene, tetrahedra=scene.body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [character, toy, star, pudding])
 def test_bodies_are_one_closed_piece(shape, checks) -> None:
     mesh = shape(COARSE)
@@ -39,6 +40,7 @@ def test_bodies_are_one_closed_piece(shape, checks) -> None:
     assert mesh.rest[:, 1].min() == pytest.approx(-0.148 if shape is star else 0.0, abs=0.012)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["b", "k", "u"])
 def test_letters_are_closed_and_stand(name: str) -> None:
     mesh = letter(name, 0.025)
@@ -53,6 +55,7 @@ def test_an_unknown_letter_is_refused() -> None:
         letter("z")
 
 
+@pytest.mark.slow
 def test_a_body_is_sound_and_holds_its_surface(doll: SteeredScene) -> None:
     body = doll.body
     assert body.volumes.min() > 0 and 100 < len(body.tets) < 1500 and body.part_count == 1
@@ -106,12 +109,14 @@ def test_hops_fall_as_stones_do_and_dip_where_they_land() -> None:
     assert hopping(landings, (-0.5, 0.5), 60.0, stands=False).times[-1] == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_the_word_stands_beside_the_place_of_its_first_letter() -> None:
     things = standing_word(0.04)
     low = [float(one.mesh.rest[:, 0].min()) for one in things]
     assert len(things) == len(WORD) and low == sorted(low) and low[0] > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", ["constraint", "compensation"])
 @pytest.mark.parametrize("part", [False, True])
 def test_a_coarse_star_is_on_its_path(hold, part: bool) -> None:

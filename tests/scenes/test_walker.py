@@ -26,6 +26,7 @@ def weights() -> Array:
     return skin_weights(walker_mesh())
 
 
+@pytest.mark.slow
 def test_the_body_is_sound_and_even(checks) -> None:
     """The paper's has 3,038 vertices; another machine's last bits may flip an edge or two while remeshing."""
     mesh = walker_mesh()
@@ -47,6 +48,7 @@ def test_a_sphere_by_the_same_way_has_its_area() -> None:
     assert set(edges(mesh.faces).face_count.tolist()) == {2}
 
 
+@pytest.mark.slow
 def test_no_pops(checks) -> None:
     checks.no_pops(walking_x, (36.0, 144.0))
 

@@ -34,6 +34,7 @@ def test_they_are_listed() -> None:
         check_demo(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cushion", "pillow"])
 def test_a_demo_is_a_shot_and_its_files_are_kept(name: str, tmp_path: Path) -> None:
     shot = write_demo(name, tmp_path)

@@ -251,6 +251,7 @@ def test_a_spin_may_be_told_by_the_shorter_way_from_row_to_row(shot) -> None:
         shot(path=[{"points": [[5, 0, 0, 0, 0, 0, 0], [9, 0, 0, 0, 0, 200, 0]]}])
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_missed_is_said_and_is_no_met_direction(shot, monkeypatch) -> None:
     """As a path that is missed: in a sentence, in report.json, and for --strict."""
     monkeypatch.setattr(turning, "_MOST_SOLVES", 1)  # nobody looks for the turn that is directed
@@ -291,6 +292,7 @@ def test_a_path_that_fetches_the_body_is_said_to(shot) -> None:
     assert not any("fetched" in one.text for one in near.report.sentences)
 
 
+@pytest.mark.slow
 def test_a_hard_collision_is_said_with_what_braces_for_it(shot) -> None:
     made = shot(physics={"contact": True}, keys=[KEYS[0], {"frame": 17}]).settings(".")
     made["object"]["ground"] = {"role": "obstacle", "source": {"plane": {"point": [0, -0.2, 0], "normal": [0, 1, 0]}}}
@@ -440,6 +442,7 @@ def test_a_dry_run_refuses_what_a_run_would(shot, table: dict[str, Any], physics
         assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(shot, tmp_path: Path) -> None:
     made = shot(keys=KEYS, path=[{"points": PATH}], tets={"edge": 0.15})
     before = sorted(tmp_path.rglob("*"))

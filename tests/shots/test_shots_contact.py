@@ -290,6 +290,7 @@ def test_a_sheet_falls_on_obstacles_and_through_none(tmp_path: Path) -> None:
     assert report.crossed and exit_code(replace(result, report=report), strict=True) == 4
 
 
+@pytest.mark.slow
 def test_the_preview_draws_obstacles_in_a_neutral_colour(tmp_path: Path) -> None:
     flat = grid_mesh(np.linspace(-0.2, 0.2, 3), np.linspace(-0.2, 0.2, 3))
     ball = Obstacle(sphere((0.0, 0.25, 0.0), 0.1, 0.05))

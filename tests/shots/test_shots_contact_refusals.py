@@ -107,6 +107,7 @@ def test_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture, told: dict[
     assert len(warned) == (1 if said else 0) and all(said in one for one in warned)
 
 
+@pytest.mark.slow
 def test_a_first_pose_that_contact_kept_from_the_guide_is_said_to_be(tmp_path: Path) -> None:
     """From frame 4 on the guide has the ball in it: what is missed there is missed for contact, and the rest is met."""
     result = read_shot(_shot(tmp_path, hero=HERO)).run(threads=1, frames=(4, 6))

@@ -223,6 +223,7 @@ def test_a_damaged_old_take_does_not_block_another(files, tmp_path: Path):
     assert shot.run(resume=True).folder == tmp_path / "takes/box/v001"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[]", "{}", "3", '{"frames": [1], "stages": 2}', "\x00"])
 def test_damaged_reports_and_timings_are_made_again(files, text: str):
     shot = read_shot(files())

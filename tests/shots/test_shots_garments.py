@@ -103,6 +103,7 @@ def test_sewn_vertices_count_as_one_only_where_they_lie_together(tmp_path: Path)
     assert np.array_equal(sewn_faces(faces, prepared.seams, x, 1.0), expected)
 
 
+@pytest.mark.slow
 def test_the_demo_brings_its_mannequin_along(tmp_path: Path) -> None:
     prepared = prepare(write_demo("tunic", tmp_path))
     assert {one.name for one in tmp_path.iterdir()} == set(demo_files("tunic"))

@@ -371,6 +371,7 @@ def test_a_shot_of_a_plan_reads_back(folder: Path) -> None:
             assert again.plans == shot.plans and isinstance(again, Shot)
 
 
+@pytest.mark.slow
 def test_the_ground_is_kept_or_said_to_be_gone_through(folder: Path) -> None:
     """The bar bows its head below a shelf that is higher than its key: what is asked for and what is not."""
     bow = {"frame": 13, "region": "head", "move": [0.4, -0.35, 0.0], "rotate": [0.0, 0.0, -60.0]}

@@ -85,6 +85,7 @@ def keyed(last: float, constant: bool = False) -> tuple[dict[str, Any], dict[str
     return box, {"wind": {"velocity": [2.0, 0.0, 0.0], "turbulence": 0.2, "gust": times(1.0, constant)}}
 
 
+@pytest.mark.slow
 def test_frames_taken_over_are_those_of_a_whole_run(tmp_path: Path) -> None:
     run_shot(read_shot(shot(tmp_path, *keyed(0.9, constant=True))), threads=1)
     later, events = read_shot(shot(tmp_path, *keyed(0.5))), []

@@ -111,6 +111,7 @@ def test_one_of_several_bodies_and_no_turn(shot, tmp_path: Path) -> None:
     np.testing.assert_allclose(steps, 1.0 / RATE, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", ["tetrahedra", "frames", "scene"])
 def test_where_the_folder_does_not_tell_the_surface_does_and_it_is_said(
     shot, gone: str, caplog: pytest.LogCaptureFixture

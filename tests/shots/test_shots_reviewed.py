@@ -247,6 +247,7 @@ def test_contact_pairs_are_as_many_and_as_near_as_the_run_said(made: Path) -> No
             assert on_shell.distances.max() < 1e-9  # both ends
 
 
+@pytest.mark.slow
 def test_contact_pairs_with_obstacles_that_move_and_keep_other_distances(tmp_path: Path) -> None:
     """A sheet that falls onto a ball with a thickness of its own, a plate that rises, and a floor."""
     flat = sheet(6, 6, length=0.4)

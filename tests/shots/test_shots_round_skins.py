@@ -48,6 +48,7 @@ def figure_of(mesh: TriMesh, rounded: bool) -> np.ndarray:
     return study_sheet("slab", Study((panel,), (), (), (1,), obstacles=(BALL,), captions=("pressed",))).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", [film_of, figure_of])
 def test_a_coarse_skin_looks_more_like_a_fine_one_where_it_is_drawn_round(drawn) -> None:
     fine = drawn(FINE, False)

@@ -194,6 +194,7 @@ def test_frames_come_lazily_and_carry_on_from_any_of_them(files):
     assert whole[-1].time == 6 / 24 and whole[-1].velocity.shape == whole[-1].points.shape
 
 
+@pytest.mark.slow
 def test_a_preview_shows_guide_and_result(files):
     pictures: list[int] = []
     path = files(shot={"frames": [1, 2]}, output={"preview": True})

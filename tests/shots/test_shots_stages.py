@@ -100,6 +100,7 @@ def _leap(stage: dict[str, Any]) -> None:
     stage["jump"]["object"]["bar"]["keys"][0]["move"] = [0.12, 0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_an_edit_makes_what_depends_on_it_and_nothing_else(
     made: tuple[Path, StagesResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:

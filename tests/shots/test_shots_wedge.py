@@ -244,6 +244,7 @@ def test_the_table_says_what_the_reports_say(wedge: Wedge):
     assert "frames" not in names and "missed" not in names  # the same for all
 
 
+@pytest.mark.slow
 def test_the_gallery_leads_to_the_takes_and_hides_nothing(wedge: Wedge):
     book = wedge.run(LEVELS, preview=True)
     page = book.page.read_text(encoding="utf-8")

@@ -50,6 +50,7 @@ def texts(result: TakeResult, kind: str) -> str:
     return "\n".join(one.text for one in result.report.sentences if one.kind == kind)
 
 
+@pytest.mark.slow
 def test_handles_are_met_and_waves_are_told_of(made: TakeResult) -> None:
     report = made.report
     assert report.met is True and not report.missed and exit_code(made, strict=True) == 0

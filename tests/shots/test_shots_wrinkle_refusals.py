@@ -220,6 +220,7 @@ def test_two_skins_that_are_brushed_on_may_share_vertices_up_to_all_of_them(fold
         prepare_wrinkle(wrinkled(folder, **{**table, "regions": {**table["regions"], "thin": own}}))
 
 
+@pytest.mark.slow
 def test_waves_below_two_edges_are_warned_of_and_run(folder: Path) -> None:
     thin = {**SKIN, "thickness": 2e-3}
     result = wrinkled(folder, frames=(1, 2), skin=thin, cell=0.04).run(threads=1)

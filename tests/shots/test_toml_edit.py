@@ -138,6 +138,7 @@ _VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.lists(_NAMES, min_size=1, max_size=4).map(tuple), st.none() | _VALUES), max_size=5))
 @settings(max_examples=150, deadline=None)
 def test_any_change_is_what_was_meant_or_is_refused(changes: list[tuple[tuple[str, ...], Any]]) -> None:

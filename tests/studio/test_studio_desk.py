@@ -75,6 +75,7 @@ def test_one_knob_is_written_and_nothing_else(page: Page, shot: Path) -> None:
     assert got.json["sheet"]["revision"] == 2 and got.json["sheet"]["undo"] == "strength"
 
 
+@pytest.mark.slow
 def test_a_run_makes_a_take_that_joins(page: Page, shot: Path) -> None:
     """Of the shot as it was when the run was asked for: its process starts a moment later, and a slider may move on."""
     page.edit((STRENGTH, 0.5))
@@ -93,6 +94,7 @@ def test_a_run_makes_a_take_that_joins(page: Page, shot: Path) -> None:
     assert [one.read_bytes() for one in sorted(made.iterdir())] == [one.read_bytes() for one in sorted(other.iterdir())]
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_begin_says_why(page: Page, shot: Path) -> None:
     page.edit((["shot", "frames"], [1, 99]))
     assert page.post("/run", revision=2).status == 200
@@ -110,6 +112,7 @@ def test_a_run_is_cancelled_before_it_has_a_take(page: Page, shot: Path) -> None
     assert page.client.ask("/run/cancel", "POST").json == {"asked": False}
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_server(shot: Path) -> None:
     write_shot(shot.parent, frames=240, physics={"substeps": 40})
     with serving(StudioServer([], page=PAGE, shot=EditedShot(shot), threads=1)) as server:
