@@ -249,7 +249,7 @@ def test_contact_pairs_are_as_many_and_as_near_as_the_run_said(made: Path) -> No
 
 @pytest.mark.slow
 def test_contact_pairs_with_obstacles_that_move_and_keep_other_distances(tmp_path: Path) -> None:
-    """A sheet that falls onto a ball with a thickness of its own, a plate that rises, and a floor."""
+    """A sheet that falls onto a ball with a thickness of its own, a plate that rises, and a floor that is thicker."""
     flat = sheet(6, 6, length=0.4)
     lying = TriMesh((flat.rest - flat.rest.mean(axis=0))[:, [0, 2, 1]] * [1, 1, -1], flat.faces)
     plate = TriMesh(lying.rest * 0.2 + [0.1, -0.01, 0.0], flat.faces)
@@ -262,7 +262,7 @@ def test_contact_pairs_with_obstacles_that_move_and_keep_other_distances(tmp_pat
         "sheet": {"guide": {"file": "sheet.usda"}, "track": {"method": "none"}, "mesh": {"levels": 0}},
         "ball": {"role": "obstacle", "thickness": 0.004, "source": ball},
         "plate": {"role": "obstacle", "source": {"file": "plate.usda"}},
-        "floor": {"role": "obstacle", "source": {"plane": {"point": [0, -0.03, 0]}}},
+        "floor": {"role": "obstacle", "thickness": 0.006, "source": {"plane": {"point": [0, -0.03, 0]}}},
     }  # fmt: skip
     told = {"object": objects, "physics": {"contact": True, "tolerance": 1e-3}, "output": {"preview": False}}
     (tmp_path / "fall.toml").write_text(tomli_w.dumps(told))

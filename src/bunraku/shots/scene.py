@@ -258,7 +258,10 @@ def _facts(
             {"name": one.name, "points": one.mesh.point_count, "faces": len(one.mesh.faces), "thickness": one.thickness}
             for one in things
         ],
-        "planes": [{"name": o.name, "point": o.point.tolist(), "normal": o.normal.tolist()} for o in p.contact.planes],
+        "planes": [
+            {"name": one.name, "point": one.point.tolist(), "normal": one.normal.tolist(), "thickness": one.thickness}
+            for one in p.contact.planes
+        ],
         "contact": None, "solids": list(p.solids), "beside": p.reported_beside, "forces": p.forces,
     }  # fmt: skip
     if told is not None and contact is not None:
@@ -297,4 +300,7 @@ def _name(k: int) -> str:
 
 def planes_of(scene: Scene) -> tuple[Plane, ...]:
     """The planes of a scene."""
-    return tuple(Plane(np.array(one["point"]), np.array(one["normal"]), one["name"]) for one in scene.meta["planes"])
+    return tuple(
+        Plane(np.array(one["point"]), np.array(one["normal"]), one["name"], one.get("thickness"))
+        for one in scene.meta["planes"]
+    )
