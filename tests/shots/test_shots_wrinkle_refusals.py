@@ -209,6 +209,22 @@ def test_a_skin_that_is_brushed_on_goes_over_as_it_is_painted(folder: Path) -> N
         prepare_wrinkle(wrinkled(folder, **brushed(folder, 2.0 * share)))
 
 
+def test_a_skin_that_is_brushed_on_faintly_counts_for_what_it_is(folder: Path) -> None:
+    """Nowhere by more than a half: a skin that is a third thicker at most, and growth by two fifths. A handle has no
+    such weights to go by, and nothing at all stays refused."""
+    table = brushed(folder, BAR.rest[:, 0])
+    found = prepare_wrinkle(wrinkled(folder, **table, growth_painted="thick", growth=0.1))
+    assert found.blend is not None and found.blend.at(0.0).thickness.max() > 6e-3 * 2.0**0.35
+    assert found.growing == pytest.approx(BAR.rest[:, 0], abs=1e-6)
+    with pytest.raises(InputError, match=r"regions.thick.painted: nothing is in the part .*weights above 0.5"):
+        prepare_wrinkle(wrinkled(folder, **{**table, "handles": [{"region": "thick"}]}))
+    nothing = brushed(folder, np.zeros(BAR.point_count))
+    with pytest.raises(InputError, match=r"thick.painted: nothing is in the part .*weights above 0.5 somewhere$"):
+        prepare_wrinkle(wrinkled(folder, **nothing))
+    with pytest.raises(InputError, match=r"growth_painted: nothing is in the part .*weights above 0 somewhere"):
+        prepare_wrinkle(wrinkled(folder, **{**nothing, "regions": ENDS}, growth_painted="thick", growth=0.1))
+
+
 def test_two_skins_that_are_brushed_on_may_share_vertices_up_to_all_of_them(folder: Path) -> None:
     table = brushed(folder, BAR.rest[:, 0] / 0.4)
     own = {"skin": {"thickness": 3e-3}, "vertices": LEFT.tolist()}

@@ -7,7 +7,7 @@ import numpy as np
 from bunraku.contracts import Integers, Vector, input_error
 from bunraku.geometry import Scope, Surface
 
-_IN = 0.5
+IN = 0.5
 """of a painted weight, from 0 to 1, above which a point or polygon is in the part"""
 _ROUNDED = 1e-6
 """by which weights in single precision may be beyond 0 and 1"""
@@ -31,10 +31,10 @@ def painted_points(surface: Surface, name: str) -> Integers:
                 "a part is painted as one number a point or polygon", got=f"{name}, per {attribute.scope.value}",
                 allowed="a group, a subset, or weights from 0 to 1",
             )  # fmt: skip
-        chosen = np.flatnonzero(np.asarray(values, dtype=np.float64) > _IN)
+        chosen = np.flatnonzero(np.asarray(values, dtype=np.float64) > IN)
         found = chosen if attribute.scope is Scope.POINT else _points_of(surface, chosen)
     if not len(found):
-        raise input_error("nothing is in the part", got=name, allowed=f"weights above {_IN:g} somewhere")
+        raise input_error("nothing is in the part", got=name, allowed=f"weights above {IN:g} somewhere")
     return found
 
 

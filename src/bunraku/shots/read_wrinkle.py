@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Array, Faces, Integers, Points, Sparse, Vector
+from bunraku.contracts import Array, Faces, InputError, Integers, Points, Sparse, Vector
 from bunraku.direction.wrinkle import Handle
 from bunraku.geometry import MOST_FACES, TriMesh, first_few, subdivide_smoothly
 from bunraku.io import Clip, Outgoing
@@ -23,12 +23,12 @@ from .filling import read_surface, tried
 from .findings import Place
 from .inputs import InputFile, read_guide, source_inputs
 from .labels import labels_inputs, marked
-from .painted import painted_points, painted_shares
+from .painted import IN, painted_points, painted_shares
 from .read_muscles import muscle_inputs
 from .retime import retimed
 from .shot import Shot
 from .told_way import told_way, way_inputs
-from .wrinkle_spec import HandleKey, HandleTable, WrinkleObject
+from .wrinkle_spec import HandleKey, HandleTable, SkinRegion, WrinkleObject
 
 _PAINTED = "painted"
 _ROUNDED = 1e-6
@@ -95,10 +95,27 @@ def skin_inputs(read: ReadSkin, takes: Path, place: Place) -> list[InputFile]:
 
 def read_regions(read: ReadSkin, place: Place) -> dict[str, Integers]:
     """The vertices of each region; what does not fit is told to `place`."""
-    going = marked(read.going, read.table.labels, place)
-    return {
-        name: region_of_body(region, going, place.at("regions").at(name)) for name, region in read.table.regions.items()
-    }
+    going, regions = marked(read.going, read.table.labels, place), place.at("regions")
+    out = dict[str, Integers]()
+    for name, region in read.table.regions.items():
+        faint = _faintly(read, name, region)
+        out[name] = region_of_body(region, going, regions.at(name)) if faint is None else faint
+    return out
+
+
+def _faintly(read: ReadSkin, name: str, region: SkinRegion) -> Integers | None:
+    """The vertices on which a region's own skin is painted at all, where weights are nowhere above a half and no handle
+    takes the region along; None of any other."""
+    if region.skin is None or region.painted is None or any(one.region == name for one in read.table.handles):
+        return None
+    try:
+        shares = painted_shares(read.going.surface, region.painted)
+    except InputError:  # told where skins are blended
+        return None
+    if shares is None or not 0.0 < shares.max(initial=0.0) <= IN:
+        return None
+    found = read.going.vertices_of(np.flatnonzero(shares))
+    return np.unique(found[found >= 0])
 
 
 def read_blend(
@@ -111,7 +128,8 @@ def read_blend(
         if region.skin is not None:
             own = tried(lambda spec=region.skin: spec.over(base), regions.at(name).at("skin"))
             shares = tried(
-                lambda one=region, name=name: _shares(read, one.painted, found[name]), regions.at(name).at(_PAINTED)
+                lambda one=region, inside=found[name]: _shares(read, one.painted, lambda: inside),
+                regions.at(name).at(_PAINTED),
             )
             if own is not None and shares is not None:
                 materials.append(own)
@@ -138,20 +156,25 @@ def read_growing(read: ReadSkin, place: Place) -> Vector | None:
         return None
     where = place.at("growth_painted")
     going = marked(read.going, read.table.labels, Place("", place.folder))  # whose own refusals were told with regions
-    found = tried(lambda: going.vertices_of(painted_points(going.surface, name)), where)
-    if found is None:
-        return None
-    return tried(lambda: _shares(read, name, found[found >= 0]), where)
+
+    def inside() -> Integers:
+        found = going.vertices_of(painted_points(going.surface, name))
+        return found[found >= 0]
+
+    found = tried(lambda: _shares(read, name, inside), where)
+    if found is not None and not found.any():
+        where.refuse("nothing is in the part", got=name, allowed="weights above 0 somewhere")
+    return found
 
 
-def _shares(read: ReadSkin, name: str | None, inside: Integers) -> Vector:
+def _shares(read: ReadSkin, name: str | None, inside: Callable[[], Integers]) -> Vector:
     """(n,) by how much vertices of the mesh are in a part: as it is painted with weights on the body's own file, else
     those `inside` wholly. Points that are one vertex have the largest of their weights."""
     rows = read.going.vertex_of_point
     out: Vector = np.zeros(int(rows.max()) + 1)
     painted = None if name is None else painted_shares(read.going.surface, name)
     if painted is None:
-        out[inside] = 1.0
+        out[inside()] = 1.0
     else:
         np.maximum.at(out, rows[rows >= 0], painted[rows >= 0])
     return out
