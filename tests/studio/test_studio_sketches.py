@@ -337,6 +337,20 @@ def test_a_knot_more_turns_as_far_as_those_beside_it(tmp_path: Path) -> None:
     assert path["points"][1] == [5, 0.2, 0.5, 0.0, 0.0, 45.0, 0.0]
 
 
+def test_a_path_that_is_begun_on_a_body_that_is_turned_begins_where_its_region_is_then(tmp_path: Path) -> None:
+    """Laid on its side, a quarter turn about z: the head is where its middle has come to."""
+    rows = [[1, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0], [9, 1.0, 0.5, 0.0, 0.0, 0.0, 90.0]]
+    with serving(
+        StudioServer([], page=PAGE, shot=EditedShot(write_bar(tmp_path, role="body", path=[{"points": rows}])))
+    ) as server:
+        page = Page(Client(server), "bar")
+        (_, head) = page.post("knot", object="bar", revision=1, region="head", frame=9.0).json["paths"]
+    still = bk.Animation(BAR, np.zeros(1), BAR.rest[None])
+    x, y, z = bk.Path.of(still, np.flatnonzero(BAR.rest[:, 1] > 0.99)).points[0] - bk.Path.of(still).points[0]
+    assert head["region"] == "head" and head["points"][0][0] == 9
+    assert head["points"][0][1:] == pytest.approx([1.0 - y, 0.5 + x, z], abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("told", "said"),
     [

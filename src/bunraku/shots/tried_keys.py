@@ -173,17 +173,19 @@ class TriedPoses:
         return paths
 
     def _begun(self, paths: Sequence[Any], region: str | None, frame: float) -> dict[str, Any]:
-        """A path of one knot, which holds its part there all the time: where a path of the whole body carries it."""
+        """A path of one knot, which holds its part there all the time: where a path of the whole body takes it."""
         told, place = {} if region is None else {"region": region}, replace(self._place, findings=[])
         self._refuse(told, place)
         body = self.parts.cage.body
         nodes = None if region is None else self.parts.nodes(region, place)
         place.raise_all()
         still = Animation(body, np.zeros(1), body.rest[None])
-        point = Way.of(still, nodes).points[0] + self.parts.origin
-        for whole in (one for one in paths if one.get("region") is None):
-            point += self._way(whole).at(self._time(frame)) - Way.of(still).points[0]
-        return {**told, "points": [_row(frame, point)]}
+        point, middle, time = Way.of(still, nodes).points[0], Way.of(still).points[0], self._time(frame)
+        whole = next((one for one in paths if one.get("region") is None), None)
+        if whole is not None:
+            way = self._way(whole)
+            point = way.at(time) + way.rotation(time) @ (point - middle)
+        return {**told, "points": [_row(frame, point + self.parts.origin)]}
 
     def _with_row(self, told: Mapping[str, Any], frame: float, where: str) -> list[list[float]]:
         """A path's rows, and one more between or beside them; what turns is turned as far as on the straight way."""
