@@ -221,7 +221,7 @@ def test_a_body_that_is_carried_has_a_smooth_skin(folder: Path) -> None:
 
 def test_a_skin_may_be_finer_than_the_motion_it_is_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A coarse character, carried and turned: a skin of four times as many faces goes along without a wrinkle, on a
-    smooth surface through the character's points; and may be told no number of faces that nobody could wait for."""
+    smooth surface near the character's points; and may be told no number of faces that nobody could wait for."""
     moving = rigid(folder / "moving.usdc")
     table = {"surface": None, "guide": {"file": "moving.usdc", "prim": "/bar"}, "handles": None, "cell": None}
     shot = wrinkled(folder, frames=None, levels=1, **table)
@@ -230,8 +230,12 @@ def test_a_skin_may_be_finer_than_the_motion_it_is_on(folder: Path, monkeypatch:
     assert result.report.arrays["highest"].max() < 1e-6 * BAR.size
     found = bk.read_animation(result.folder / "bar.usdc")
     assert found.mesh.point_count == BAR.point_count + 3 * len(BAR.faces) // 2
-    corners = found.points[:, : BAR.point_count]  # the character's own come first, hardly rounded
-    np.testing.assert_allclose(corners, moving.points, atol=0.01)
+    corners = found.points[:, : BAR.point_count]  # the character's own come first, sharp ones rounded
+    off, edges = (
+        np.linalg.norm(corners - moving.points, axis=2),
+        BAR.rest[BAR.faces] - BAR.rest[BAR.faces[:, [1, 2, 0]]],
+    )
+    assert off.max() < np.linalg.norm(edges, axis=2).mean() / 6.0  # as far as docs/wrinkle.md says
     (told,) = [one for one in prepare_wrinkle(shot)._begun.facts["warnings"] if "edges of the mesh" in one]
     assert told.endswith("(1 level more in a shot, or a finer mesh)")
     monkeypatch.setattr("bunraku.shots.read_wrinkle.MOST_FACES", 1000)

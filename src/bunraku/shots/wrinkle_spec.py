@@ -107,7 +107,7 @@ class WrinkleObject:
         None,
     )  # fmt: skip
     levels: int = key(
-        Whole(0, MOST_LEVELS), "how often each triangle is split into four, on a smooth surface through its corners: a "
+        Whole(0, MOST_LEVELS), "how often each triangle is split into four, on a smooth surface near its corners: a "
         "skin that is finer than its file", 0,
     )  # fmt: skip
     skin: SkinSpec = key(SkinKind(), "what the skin is made of, and how thick it is")
