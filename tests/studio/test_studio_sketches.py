@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tomli_w
+from scipy.spatial.transform import Rotation
 from studio_client import PAGE, Answer, Client, write_shot
 
 import bunraku as bk
@@ -326,15 +327,37 @@ def test_a_knot_more_lies_where_the_path_goes_and_leaves_the_file_alone(body: Pa
     assert steered.read_text() == text and body.revision == 1
 
 
-def test_a_knot_more_turns_as_far_as_those_beside_it(tmp_path: Path) -> None:
-    rows = [[1, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0], [9, 0.4, 0.5, 0.0, 0.0, 90.0, 0.0]]
+@pytest.mark.parametrize(
+    ("turns", "wanted"),
+    [
+        ((0.0, 90.0), 45.0),
+        ((0.0, 100.0, 0.0), 75.0),  # as the curve has it, which is smooth: not half of the way
+        ((170.0, -170.0), 180.0),  # the shorter way
+        ((350.0, 370.0), 360.0),  # those that count on
+        ((0.0, 90.0, 0.0, 90.0), None),
+    ],
+)
+def test_a_knot_more_is_turned_as_the_body_is_there(
+    tmp_path: Path, turns: tuple[float, ...], wanted: float | None
+) -> None:
+    rows = [[1 + 8 * k, 0.4 * k, 0.5, 0.0, 0.0, turn, 0.0] for k, turn in enumerate(turns)]
     with serving(
         StudioServer([], page=PAGE, shot=EditedShot(write_bar(tmp_path, role="body", path=[{"points": rows}])))
     ) as server:
         (path,) = (
             Page(Client(server), "bar").post("knot", object="bar", revision=1, region=None, frame=5.0).json["paths"]
         )
-    assert path["points"][1] == [5, 0.2, 0.5, 0.0, 0.0, 45.0, 0.0]
+    before, after = (
+        bk.Path(
+            np.array(told)[:, 0], np.array(told)[:, 1:4],
+            rotations=Rotation.from_rotvec(np.array(told)[:, 4:], degrees=True).as_matrix(),
+        )
+        for told in (rows, path["points"])
+    )  # fmt: skip
+    assert path["points"][1][0] == 5 and path["points"][2:] == rows[1:]
+    np.testing.assert_allclose(after.rotation(5.0), before.rotation(5.0), atol=1e-3)
+    if wanted is not None:
+        assert path["points"][1][4:] == pytest.approx([0.0, wanted, 0.0], abs=0.01)
 
 
 def test_a_path_that_is_begun_on_a_body_that_is_turned_begins_where_its_region_is_then(tmp_path: Path) -> None:

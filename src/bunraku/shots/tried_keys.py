@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from bunraku.contracts import Array, Points, input_error
+from bunraku.contracts import Array, Points, Vector, input_error
 from bunraku.direction.plan import Chain
 from bunraku.io import ContentCache
 from bunraku.motion import Animation
@@ -34,6 +35,7 @@ _SAMPLES, _MOST_SAMPLES = 4, 2000
 """of a path's curve from frame to frame, and in all"""
 _METRES, _DEGREES = 4, 2  # decimals of a new knot, as the page writes those it moves
 _SAME_FRAME = 1e-6
+_NO_TURN = 1e-6  # [°]
 _KEY = Table(KeyTable, "{ frame = 12, grips = […] }", KeyTable.check)
 _PATH = Table(PathTable, "{ points = [[1, 0, 1, 0], [24, 1, 1, 0]] }", PathTable.check)
 
@@ -188,14 +190,14 @@ class TriedPoses:
         return {**told, "points": [_row(frame, point + self.parts.origin)]}
 
     def _with_row(self, told: Mapping[str, Any], frame: float, where: str) -> list[list[float]]:
-        """A path's rows, and one more between or beside them; what turns is turned as far as on the straight way."""
+        """A path's rows, and one more between or beside them, where and how turned the body is then."""
         rows = [list(row) for row in told["points"]]
         if any(abs(row[0] - frame) < _SAME_FRAME for row in rows):
             raise input_error("has a knot on this frame already", where=where, got=_whole(frame))
-        point = self._way(told).at(self._time(frame)) + self.parts.origin
-        columns = np.array(rows, dtype=np.float64).T
-        turn = [round(float(np.interp(frame, columns[0], column)), _DEGREES) for column in columns[4:]]
-        return sorted([*rows, [*_row(frame, point), *turn]], key=lambda row: row[0])
+        way, time = self._way(told), self._time(frame)
+        before = next((row for row in reversed(rows) if row[0] < frame), rows[0])
+        turn = _turn_near(way.rotation(time), np.array(before[4:], dtype=np.float64)) if len(before) > 4 else []
+        return sorted([*rows, [*_row(frame, way.at(time) + self.parts.origin), *turn]], key=lambda row: row[0])
 
     def _time(self, frame: float) -> float:
         return (frame - self.parts.first) / self.parts.rate
@@ -218,6 +220,15 @@ Tried = TriedPlan | TriedPoses
 
 def _whole(frame: float) -> float:
     return int(frame) if frame == int(frame) else frame
+
+
+def _turn_near(turn: Array, near: Vector) -> list[float]:
+    """[°] of the rotation vectors of a turn (3, 3), which differ by whole turns, the one nearest to another."""
+    vector = Rotation.from_matrix(turn).as_rotvec(degrees=True)
+    angle, other = float(np.linalg.norm(vector)), float(np.linalg.norm(near))
+    axis = vector / angle if angle > _NO_TURN else near / max(other, _NO_TURN)
+    vector = vector + 360.0 * round(float(axis @ (near - vector)) / 360.0) * axis
+    return (np.round(vector, _DEGREES) + 0.0).tolist()
 
 
 def _row(frame: float, point: Array) -> list[float]:
