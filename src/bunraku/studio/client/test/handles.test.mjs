@@ -14,9 +14,17 @@ const sheet = (kind, keys, more = {}) => ({ kind, keys, paths: [], begins: [], f
 test("a key of phases is added to the one that goes on, counted from its beginning", () => {
   const phases = sheet("phases", [{ frames: 8, keys: [{ frame: 4, region: "head", move: [1, 0, 0] }] }, { frames: 8 }], { begins: [1, 9] });
   assert.deepEqual(add(phases, "foot", 6)[0].keys[1], { frame: 5, region: "foot", move: [0, 0, 0] });
-  assert.deepEqual(add(phases, "foot", 9)[1], { frames: 8, keys: [{ frame: 0, region: "foot", move: [0, 0, 0] }] });
+  assert.deepEqual(add(phases, "foot", 10)[1], { frames: 8, keys: [{ frame: 1, region: "foot", move: [0, 0, 0] }] });
   assert.deepEqual(add(phases, "foot", 0)[0].keys[1].frame, -1); // before all of them: refused by the server, in its words
   assert.deepEqual(phases.keys[1], { frames: 8 });
+});
+
+test("where a phase begins a key is added to the end of the one before, but for a flight, which has none", () => {
+  const standing = sheet("phases", [{ frames: 8 }, { frames: 8 }], { begins: [1, 9] });
+  assert.deepEqual(add(standing, "foot", 9), [{ frames: 8, keys: [{ frame: 8, region: "foot", move: [0, 0, 0] }] }, { frames: 8 }]);
+  const flown = sheet("phases", [{ frames: 8 }, { flight: {} }, { frames: 8 }], { begins: [1, 9, 13.5] });
+  assert.deepEqual(add(flown, "foot", 13.5)[2].keys, [{ frame: 0, region: "foot", move: [0, 0, 0] }]); // refused, in the server's words
+  assert.deepEqual(add(flown, "foot", 14)[2].keys, [{ frame: 0.5, region: "foot", move: [0, 0, 0] }]);
 });
 
 test("a key of phases is found where its phase has it, and moved in its phase's time", () => {

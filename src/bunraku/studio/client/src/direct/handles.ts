@@ -33,6 +33,7 @@ export interface Pose {
 
 /** decimals of metres, of degrees, of factors, of frames that are written */
 const METRES = 4, DEGREES = 2, FACTORS = 4, FRAMES = 4;
+const SAME_FRAME = 1e-6;
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits)) + 0;
 const rounded = (values: readonly number[], digits: number): Three => values.map((value) => round(value, digits)) as Three;
@@ -148,7 +149,7 @@ export function remove(list: Json[], handle: Handle): void {
   if ((where[1] === "grips" || where[1] === "points") && around.length === 0) list.splice(Number(where[0]), 1);
 }
 
-/** A key more for a region on a frame; of phases in the one that goes on then. */
+/** A key more for a region on a frame; of phases in the one that goes on then, or ends: one that begins says nothing yet. */
 export function add(sheet: SketchSheet, region: string, frame: number): Json[] {
   const list = structuredClone(sheet.keys as Json[]);
   if (sheet.kind === "shapes") {
@@ -156,8 +157,9 @@ export function add(sheet: SketchSheet, region: string, frame: number): Json[] {
     if (there !== undefined) (there["grips"] as Json[]).push({ region });
     else sorted(list, (key) => Number((key as Table)["frame"])), list.push({ frame, grips: [{ region }] }), sorted(list, (key) => Number((key as Table)["frame"]));
   } else if (sheet.kind === "phases") {
-    const p = Math.max(sheet.begins.filter((begin) => begin <= frame).length - 1, 0);
-    const phase = list[p] as Table;
+    const begun = Math.max(sheet.begins.filter((begin) => begin <= frame).length - 1, 0);
+    const ends = begun > 0 && frame - sheet.begins[begun]! < SAME_FRAME && !("flight" in (list[begun - 1] as Table));
+    const p = ends ? begun - 1 : begun, phase = list[p] as Table;
     phase["keys"] = [...((phase["keys"] ?? []) as Json[]), { frame: round(frame - (sheet.begins[p] ?? 0), FRAMES), region, move: [0, 0, 0] }];
   } else list.push({ frame, region, move: [0, 0, 0] });
   return list;
