@@ -56,18 +56,28 @@ def test_a_shell_that_cuts_a_body_is_moved_out_of_it(depth: float, caplog: pytes
     assert not off.all() and (take.report["gave_way"].astype(bool) | ~off).all()
 
 
-@pytest.mark.parametrize("height", [0.0, 0.002, 0.1])
+@pytest.mark.parametrize("height", [-0.001, 0.0, 0.002, 0.1])
 def test_a_shell_that_stands_in_the_ground_is_led_up_to_it(height: float, caplog: pytest.LogCaptureFixture) -> None:
-    """Exactly on the floor, as ground at zero mostly is; a little in it; and sloping ground that half of it is in."""
+    """Nearer to the floor than it may be; exactly on it, as ground at zero mostly is; a little in it; and sloping ground
+    that half of it is in."""
     slope = UP if height < 0.1 else np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0])
     with caplog.at_level(logging.WARNING, "bunraku"):
         take = begun(lying(), Plane(UP * (height if height < 0.1 else 0.0), slope))
     assert "the shell was led there from its rest shape in" in caplog.text
+    assert ("the shell is 0.001 m from ground, where its thickness keeps 0.002 m open" in caplog.text) == (height < 0.0)
     if height < 0.1:  # it lies on the floor, level
         heights = take.animation.points[..., 1]
         assert heights.min() > height + 2e-3 and heights.max() < height + 2e-3 + 0.02
         assert take.report["gave_way"].all()
     assert take.report["converged"].all()
+
+
+def test_a_shell_that_cannot_be_moved_out_is_not_said_to_be(caplog: pytest.LogCaptureFixture) -> None:
+    """Out of a ball in the floor there is no way that does not lead below the floor."""
+    ball = Obstacle(sphere(UP * -0.05, 0.1, 0.05), name="ball")
+    with caplog.at_level(logging.WARNING, "bunraku"), pytest.raises(InputError, match="there is no clean pose"):
+        begun(lying(), ball, Plane(np.zeros(3), UP))
+    assert "it is moved out of that" not in caplog.text
 
 
 def test_what_is_behind_a_plane_or_within_a_body_with_all_of_it_stays_refused() -> None:

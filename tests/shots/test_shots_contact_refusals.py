@@ -58,8 +58,6 @@ FLOOR, HERO = _source(plane={}), _source(file="hero.usda")
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"contact": {"thickness": 0.034}, "floor": FLOOR},
-         "object.cloth: the shell is 0.03 m from floor, where its thickness keeps 0.034 m open"),
         ({"contact": {"reach": 0.5}}, "object.cloth: contact: reach is more than parts of the shell keep"),
         ({"roof": _source(plane={"point": [0, 1, 0]})}, "are up to 0.97 m behind roof: "),
         ({"twin": _source(file="guide.usda")}, "try: a rest shape or a first pose that is clear of twin"),

@@ -165,11 +165,14 @@ def as_one_layer(surfaces: Surfaces, first: Points, time: float) -> tuple[Surfac
     within = any(_below(first, body_of(one, time)) for one in bodies)
     if within or _clean_pose(surfaces, first, time, (), directed=True) is not None:
         return surfaces, ()
+    layered = replace(surfaces, named={_WHOLE: np.arange(surfaces.count)})
+    if _clean_pose(layered, first, time, (_WHOLE,), directed=True) is None:  # planes may be in the way of that
+        return surfaces, ()
     where, _ = told(tangles(surfaces, first, time))
     _log.warning(
         "the shell cuts something in its first pose and in its rest shape (%s): it is moved out of that", where
     )
-    return replace(surfaces, named={_WHOLE: np.arange(surfaces.count)}), (_WHOLE,)
+    return layered, (_WHOLE,)
 
 
 _WHOLE = "the shell"  # the name of the one layer
@@ -216,9 +219,11 @@ def _clean_pose(
 
 def _in_front(surfaces: Surfaces, x: Points) -> Points:
     """Points x (n, 3) that cut planes, carried as one in front of them, to where they do not feel any."""
-    heights = np.min([(x - plane.point) @ plane.normal for plane in surfaces.planes], axis=0)
+    heights = np.array([(x - plane.point) @ plane.normal for plane in surfaces.planes])
+    gaps = [surfaces.parts.gaps_to(surfaces.parts.plane(k)) for k in range(len(heights))]
     within = SEARCH * mean_edge(surfaces.shell)
-    if heights.min() > 0.0 or np.median(heights) < -within:  # what is so far behind has its plane turned around
+    far = np.median(heights.min(axis=0)) < -within  # what is so far behind has its plane turned around
+    if far or (heights > np.array(gaps)).all():
         return x
     for _ in range(_MOST_SHIFTS):
         for k, plane in enumerate(surfaces.planes):
