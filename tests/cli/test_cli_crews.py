@@ -19,6 +19,7 @@ from inline_crew import InlineCrew
 from bunraku import Animation, shots
 from bunraku.cli import main
 from bunraku.scenes import box_mesh
+from bunraku.shots.crew import ONE_THREAD
 
 pytestmark = [
     pytest.mark.slow,
@@ -71,12 +72,13 @@ def whole(take: Path) -> list[bytes]:
 
 @pytest.mark.parametrize("hire", [shots.local_crew, shots.local_dask], ids=["processes", "dask"])
 def test_a_killed_worker_is_replaced_and_leaves_no_trace(long_shot: Any, hire: Callable[..., Any]) -> None:
-    killer = Killer(long_shot.path / TAKE)
+    killer, before = Killer(long_shot.path / TAKE), [os.environ.get(name) for name in ONE_THREAD]
     settings = shots.WedgeSettings(Path("box.toml"), shots.parse_varied([STIFF]), preview=False)
     book = shots.run_wedge(settings, lambda most: hire(2, 1), progress=killer)
     assert [one.outcome for one in book.entries] == ["finished", "finished"]
     assert len(killer.told) == 1 and "another worker carries on" in killer.told[0].text  # type: ignore[union-attr]
     assert json.loads((long_shot.path / TAKE / "provenance.json").read_text())["resumed"]
+    assert [os.environ.get(name) for name in ONE_THREAD] == before  # Dask's nannies leave them in their own process
     assert whole(long_shot.path / TAKE) == undisturbed(long_shot)
 
 

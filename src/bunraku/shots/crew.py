@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -96,8 +96,15 @@ def environment(threads: int) -> dict[str, str]:
 def environment_of(threads: int) -> Iterator[None]:
     """While processes are started that have so many threads each."""
     told = environment(threads)
-    before = {name: os.environ.get(name) for name in told}
-    os.environ.update(told)
+    with environment_kept(told):
+        os.environ.update(told)
+        yield
+
+
+@contextmanager
+def environment_kept(names: Iterable[str]) -> Iterator[None]:
+    """Afterwards this process's own variables are what they were."""
+    before = {name: os.environ.get(name) for name in names}
     try:
         yield
     finally:

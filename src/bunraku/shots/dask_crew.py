@@ -20,11 +20,12 @@ from typing import Any
 from bunraku import __version__
 from bunraku.contracts import InputError, OutputError
 
-from .crew import Answered, Began, Lost, Told, Word, environment
+from .crew import Answered, Began, Lost, Told, Word, environment, environment_kept
 from .wedge_work import Answer, Named, Step, perform, whereabouts
 from .wording import first_line
 
 INSTALL = "pip install 'bunraku[cluster]'"
+_READ_LATE = ("NUMBA_NUM_THREADS", "BUNRAKU_THREADS")  # when kernels are used, and not as libraries are loaded
 _PATIENCE = 4.0  # [s] for a scheduler to answer, and to have a worker
 _STARTING = 60.0  # [s] for processes of this machine to start
 
@@ -104,13 +105,16 @@ def local_dask(count: int, threads: int) -> Iterator[DaskCrew]:
     from dask import config
     from distributed import Client, LocalCluster
 
+    own = environment(threads)
     told = {
         "distributed.scheduler.allowed-failures": 0,  # what dies is told of, and ordered again by us
         "distributed.scheduler.worker-saturation": 1.0,  # nothing waits for a worker that is busy
-        "distributed.nanny.pre-spawn-environ": environment(threads),
+        # The former stay in this process, too, as long as there are workers: its own kernels must not hear of them.
+        "distributed.nanny.pre-spawn-environ": {name: value for name, value in own.items() if name not in _READ_LATE},
+        "distributed.nanny.environ": {name: own[name] for name in _READ_LATE},
         "distributed.comm.timeouts.connect": _STARTING,
     }
-    with config.set(told), _quiet():
+    with config.set(told), environment_kept(own), _quiet():
         with LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, memory_limit=None, silence_logs=logging.CRITICAL,
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},  # it listens there in any case
