@@ -58,8 +58,8 @@ def test_a_shell_that_cuts_a_body_is_moved_out_of_it(depth: float, caplog: pytes
 
 @pytest.mark.parametrize("height", [-0.001, 0.0, 0.002, 0.1])
 def test_a_shell_that_stands_in_the_ground_is_led_up_to_it(height: float, caplog: pytest.LogCaptureFixture) -> None:
-    """Nearer to the floor than it may be; exactly on it, as ground at zero mostly is; a little in it; and sloping ground
-    that half of it is in."""
+    """Nearer to the floor than it may be; exactly on it, as ground at zero mostly is; a little in it; and sloping
+    ground that half of it is in."""
     slope = UP if height < 0.1 else np.array([np.sqrt(0.5), np.sqrt(0.5), 0.0])
     with caplog.at_level(logging.WARNING, "bunraku"):
         take = begun(lying(), Plane(UP * (height if height < 0.1 else 0.0), slope))

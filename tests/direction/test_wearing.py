@@ -68,7 +68,7 @@ class Shot:
         for frame, caught in zip(self.frames, self.pinched, strict=True):
             x = np.concatenate([frame.points, self.body.at(frame.time)])
             assert not faces_through(x, faces[free(faces, caught)], others, touching=True).any()
-        assert len(self.way) > 2 * len(self.frames)
+        assert sum(len(solve.places) for solve in self.way) > 2 * len(self.frames)
         for solve in self.way:
             for x, then in pairwise(solve.places):
                 near = others[about(others, x, then, count)]
