@@ -40,6 +40,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 def test_tables_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys)
     assert code == 0 and {line.split()[0] for line in out.splitlines()} == set(BENCHES)
+    assert said(capsys, "--list") == (0, out, "")
 
 
 def test_the_command_prints_the_lines_of_a_table(

@@ -62,6 +62,7 @@ def test_a_guide_in_the_place_of_a_shot_is_answered_with_a_shot_that_runs(folder
     assert "write these lines to guide.toml" in err and len(lines) == 3
     (folder.path / "guide.toml").write_text("\n".join(lines))
     assert bunraku("run", "guide.toml", "--dry-run")[0] == 0
+    assert "write these lines to guide_shot.toml" in bunraku("run", "guide.usda")[2]  # that one is there now
     (folder.path / "walk.bvh").write_text("HIERARCHY")
     assert 'rig = { skeleton = "walk.bvh", fit = true }' in bunraku("run", "walk.bvh")[2]
     assert "no such file" in bunraku("run", "gone.usda")[2]

@@ -81,6 +81,12 @@ def test_prims_and_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pyt
         read_mesh(path, "coat")
     with pytest.raises(InputError, match=r"b\.obj: there is no such file; try: did you mean 'a.obj'"):
         read_mesh(tmp_path / "b.obj")
+    (tmp_path / "block1.toml").touch()  # near, but no mesh
+    with pytest.raises(InputError, match=r"block\.obj: there is no such file; try: check the name"):
+        read_mesh(tmp_path / "block.obj")
+    (tmp_path / "block.ply").touch()  # the same in another format
+    with pytest.raises(InputError, match=r"did you mean 'block\.ply'"):
+        read_mesh(tmp_path / "block.obj")
 
     def forbidden(self: Path) -> bytes:
         raise PermissionError(13, "Permission denied")

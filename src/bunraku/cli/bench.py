@@ -36,6 +36,7 @@ def add(parser: Command) -> None:
     """Say what the command takes."""
     parser.description, parser.epilog = "Measure and print a table; without a name, list them.", _EXAMPLE
     parser.add_argument("name", nargs="?", choices=sorted(BENCHES), help="which table")
+    parser.add_argument("--list", action="store_true", help="list the tables and stop")
     slab = parser.add_argument_group("one slab of 'wavelength', instead of its table")
     slab.add_argument("--thickness", type=float, metavar="METRES", help="of its skin (0.001)")
     slab.add_argument("--ratio", type=float, help="Young's modulus of the skin over that of the interior (100)")
@@ -61,7 +62,7 @@ def _work(args: argparse.Namespace, performance: Performance) -> int:
             f"--{next(iter(given))} is for 'wavelength'", where=f"bench {args.name or ''}".strip(),
             remedy="bunraku bench wavelength, or leave it out",
         )  # fmt: skip
-    if args.name is None:
+    if args.name is None or args.list:
         performance.show.say("\n".join(f"{name:<10} {about}" for name, (about, _) in BENCHES.items()))
         return DONE
     for line in BENCHES[args.name][1](threads=args.threads, **given):

@@ -28,7 +28,7 @@ examples:
   bunraku demo --list          which demos there are
   bunraku demo box --out look  everything in the folder ./look
   bunraku demo jelly           an elastic body with key shapes and a path
-  bunraku demo twist           a motion planned from two keys
+  bunraku demo twist           a motion planned from one key
   bunraku demo puppet          planned, steered, in a cape, in a skin: four stages in one file
   bunraku demo bag --mocap backflip.bvh   the bag driven by motion capture
 """

@@ -24,7 +24,7 @@ those that feed it, and one of which nothing has changed is left alone.
 _EXAMPLE = """\
 examples:
   bunraku run box.toml
-  bunraku run box.toml --dry-run              check everything, write nothing
+  bunraku run box.toml --dry-run              check all that can be told before the first frame is solved, write nothing
   bunraku run box.toml --frames 1-24 --out /tmp/quick --no-preview
   bunraku run box.toml --resume               carry on after an interruption
   bunraku run box.toml --view                 watch it in the browser while it is made

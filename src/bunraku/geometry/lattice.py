@@ -225,7 +225,7 @@ def turned_outwards(mesh: TriMesh, name: str = "mesh") -> Faces:
         wrong.append(input_error(
             "an open surface has no interior", where=name,
             got=f"{len(once)} open edges, the first between vertices {first_few(once[0])}", allowed="closed surfaces",
-            remedy="bunraku check FILE --repair OUT --fill-holes 1",
+            remedy="close its holes (bunraku check FILE --repair OUT --fill-holes 1), or give a sheet thickness",
         ))  # fmt: skip
     if len(often):
         wrong.append(input_error(

@@ -24,7 +24,8 @@ def listing(names: Sequence[str], characters: int = 3000) -> str:
 def missing(path: Path) -> InputError:
     """The refusal of a file that is not there, with the nearest name in its folder."""
     folder = path.parent
-    names = sorted(set(os.listdir(folder)) - {path.name}) if folder.is_dir() else []
+    there = sorted(set(os.listdir(folder)) - {path.name}) if folder.is_dir() else []
+    names = [one for one in there if Path(one).suffix == path.suffix or Path(one).stem == path.stem]
     near = difflib.get_close_matches(path.name, names, n=1)
     if near:
         remedy = f"did you mean {near[0]!r}?"

@@ -289,7 +289,10 @@ def _not_a_shot(file: Path) -> InputError:
         says_unit = suffix.startswith(".usd") or suffix in (".gltf", ".glb")
         what, guide = "guide", f'file = "{file.name}"' + ("" if says_unit else ', unit = "m"')
     lines = [f"[object.{name}]", f"guide = {{ {guide} }}", 'material = "cotton"']
+    shot = name
+    while file.with_name(f"{shot}.toml").exists():  # the artist's own
+        shot += "_shot"
     return input_error(
         f"is a {what}, not a shot", where=str(file), allowed="a shot file (.toml)",
-        remedy=f"write these lines to {name}.toml and run that:\n  " + "\n  ".join(lines),
+        remedy=f"write these lines to {shot}.toml and run that:\n  " + "\n  ".join(lines),
     )  # fmt: skip
