@@ -13,11 +13,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from working_folder import in_working_folder
 
 from bunraku.render import write_webp
 
@@ -180,9 +180,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-        main(Path(sys.argv[1]).resolve())
-    else:
-        with TemporaryDirectory() as made:
-            main(Path(made))
+    in_working_folder(main)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from PIL import Image
+from working_folder import in_working_folder
 
 from bunraku.render import rows_sheet, write_webp
 
@@ -43,9 +43,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-        main(Path(sys.argv[1]).resolve())
-    else:
-        with TemporaryDirectory() as made:
-            main(Path(made))
+    in_working_folder(main)
